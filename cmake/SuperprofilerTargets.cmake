@@ -1,0 +1,46 @@
+# What every target of the project is compiled with, and the one way to declare a folder's library.
+
+add_library(sp_options INTERFACE)
+target_include_directories(sp_options INTERFACE "${CMAKE_SOURCE_DIR}/src")
+target_compile_options(
+  sp_options
+  INTERFACE -Wall -Wextra -Wpedantic -Wshadow -fno-omit-frame-pointer
+            $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wold-style-cast -Wnon-virtual-dtor>)
+if(SP_WERROR)
+  target_compile_options(sp_options INTERFACE -Werror)
+endif()
+if(SP_SANITIZE)
+  target_compile_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE})
+endif()
+
+# sp_library(NAME DEPENDS...): a static library of the calling folder's .cpp files.
+function(sp_library name)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp"
+       "${CMAKE_CURRENT_SOURCE_DIR}/formats/*.cpp")
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PUBLIC sp_options ${ARGN})
+endfunction()
+
+# sp_test(NAME LABEL DEPENDS...): a GoogleTest program of the calling folder's .cpp files.
+function(sp_test name label)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE sp_options ${ARGN} GTest::gtest GTest::gtest_main)
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  target_compile_definitions(
+    ${name}
+    PRIVATE SP_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SP_BINARY_DIR="${CMAKE_BINARY_DIR}"
+            SP_PROGRAM="$<TARGET_FILE:superprofiler>"
+            SP_TARGETS_DIR="${CMAKE_BINARY_DIR}/tests/targets")
+  # So that the tests of several builds can stand side by side in one summary.
+  set(prefix "")
+  if(SP_SANITIZE STREQUAL "thread")
+    set(prefix "tsan:")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}"
+                       PROPERTIES LABELS ${label} TIMEOUT 300)
+endfunction()

@@ -1,0 +1,121 @@
+#include "analyzer/analyzer.h"
+
+#include <type_traits>
+#include <utility>
+
+namespace sp::analyzer {
+
+Analyzer::Analyzer(std::unique_ptr<StackSource> stacks, core::Channel<core::StopEvent>& events,
+                   core::Channel<core::Record>& records, core::Channel<core::Request>& requests,
+                   std::function<void()> request_sent)
+    : stacks_(std::move(stacks)),
+      events_(events),
+      records_(records),
+      requests_(requests),
+      request_sent_(std::move(request_sent)) {}
+
+void Analyzer::run() {
+  while (auto event = events_.pop()) {
+    handle(std::move(*event));
+  }
+  for (const core::ThreadId thread : waits_.threads()) {
+    if (const auto held = waits_.take_held(thread)) {
+      emit_waits({{}, thread, core::Clock::now(), {}}, *held);
+    }
+  }
+  records_.close();
+}
+
+void Analyzer::handle(core::StopEvent event) {
+  std::visit(
+      [this, &event](auto& detail) {
+        using Detail = std::decay_t<decltype(detail)>;
+        if constexpr (std::is_same_v<Detail, core::Sampled> ||
+                      std::is_same_v<Detail, core::Waited>) {
+          on(event, detail);
+        } else if constexpr (std::is_same_v<Detail, core::Mapped>) {
+          stacks_->set_maps(event.process, event.thread, std::move(detail.maps));
+        } else if constexpr (std::is_same_v<Detail, core::ProcessStarted>) {
+          stacks_->process_started(event.process, detail.parent);
+          records_.push(core::ProcessSeen{event.process, detail.parent, std::move(detail.command)});
+        } else if constexpr (std::is_same_v<Detail, core::ProcessEnded>) {
+          stacks_->process_ended(event.process);
+        } else if constexpr (std::is_same_v<Detail, core::ThreadStarted>) {
+          records_.push(core::ThreadSeen{event.process, event.thread, std::move(detail.name)});
+        } else if constexpr (std::is_same_v<Detail, core::ThreadEnded>) {
+          if (const auto held = waits_.take_held(event.thread)) {
+            emit_waits(event, *held);
+          }
+          waits_.forget(event.thread);
+          if (!detail.name.empty()) {
+            records_.push(core::ThreadSeen{event.process, event.thread, std::move(detail.name)});
+          }
+        } else if constexpr (std::is_same_v<Detail, core::Lost>) {
+          records_.push(core::SamplesLost{detail.samples});
+        } else {
+          static_assert(std::is_same_v<Detail, core::SnapshotWanted>);
+          records_.push(core::SnapshotWanted{});
+        }
+      },
+      event.detail);
+}
+
+void Analyzer::on(const core::StopEvent& event, core::Sampled& sampled) {
+  core::SampleTaken taken;
+  taken.process = event.process;
+  taken.thread = event.thread;
+  taken.time = event.time;
+  taken.with_stack = sampled.with_stack;
+  taken.stack = resolve(event, sampled.raw);
+  if (sampled.with_stack && taken.stack.end == core::StackEnd::copy_ended) {
+    request(core::CopyDeeper{event.thread});
+  }
+  records_.push(std::move(taken));
+}
+
+void Analyzer::on(const core::StopEvent& event, core::Waited& waited) {
+  if (waited.raw) {
+    if (const auto held = waited.ticks != 0 ? waits_.take_held(event.thread) : std::nullopt) {
+      emit_waits(event, *held);  // of an earlier wait that got nothing better
+    }
+    core::Stack stack = resolve(event, *waited.raw);
+    // From outside only pc and sp are known; where that does not reach the root, one stop does.
+    const bool ask = waited.unstopped && core::is_truncated(stack.end);
+    waits_.learn(event.thread, waited.wait_id, waited.syscall, std::move(stack), ask);
+    if (ask) {
+      request(core::StopBlocked{event.thread, waited.wait_id});
+    }
+  }
+  if (const auto entry = waits_.count(event.thread, waited.wait_id, waited.ticks)) {
+    emit_waits(event, *entry);
+  }
+}
+
+void Analyzer::emit_waits(const core::StopEvent& event, const WaitLedger::Entry& entry) {
+  core::SampleTaken taken;
+  taken.process = event.process;
+  taken.thread = event.thread;
+  taken.time = event.time;
+  taken.kind = core::SampleKind::blocked;
+  taken.blocked_in = entry.syscall;
+  taken.stack = entry.stack;
+  taken.count = entry.ticks;
+  records_.push(std::move(taken));
+}
+
+core::Stack Analyzer::resolve(const core::StopEvent& event, const core::RawStack& raw) {
+  core::Stack stack = stacks_->resolve(event.process, event.thread, raw);
+  for (core::Module& module : stacks_->take_new_modules()) {
+    records_.push(core::ModuleSeen{std::move(module)});
+  }
+  return stack;
+}
+
+void Analyzer::request(core::Request request) {
+  // Requests are advice: where the supervisor is too busy to take them, they are dropped.
+  if (requests_.try_push(std::move(request))) {
+    request_sent_();
+  }
+}
+
+}  // namespace sp::analyzer

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "core/ids.h"
+#include "core/mapping.h"
+#include "core/module.h"
+#include "core/stack.h"
+
+namespace sp::analyzer {
+
+/// Turns what a stop copied into a stack of frames. The analyzer may not know the supervisor, so
+/// session.cpp hands in the supervisor's resolver behind this. Called on the analyzer thread only.
+class StackSource {
+ public:
+  virtual ~StackSource() = default;
+
+  virtual void process_started(core::ProcessId process, core::ProcessId parent) = 0;
+  virtual void process_ended(core::ProcessId process) = 0;
+  /// `thread` is the one that they were read through.
+  virtual void set_maps(core::ProcessId process, core::ThreadId thread,
+                        std::vector<core::Mapping> maps) = 0;
+  /// Never fails: at the least it gives the frame of the pc itself.
+  [[nodiscard]] virtual core::Stack resolve(core::ProcessId process, core::ThreadId thread,
+                                            const core::RawStack& raw) = 0;
+  /// Modules that were met since the last call; to be told before the stacks that name them.
+  [[nodiscard]] virtual std::vector<core::Module> take_new_modules() = 0;
+};
+
+}  // namespace sp::analyzer

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace sp::arch::aarch64 {
+
+/// What an unwinder must know about this CPU's stack frames. Registers are DWARF numbers (AArch64
+/// DWARF ABI section 4.1), slots are offsets in bytes.
+struct Frames {
+  static constexpr unsigned kRegisters = 32;
+  static constexpr unsigned kStackPointer = 31;
+  static constexpr unsigned kFramePointer = 29;
+  static constexpr unsigned kPc = 32;
+
+  /// The code in front of a return address ends in BL or BLR.
+  [[nodiscard]] static bool ends_in_call(std::span<const std::byte> before);
+
+  /// Where a direct call in front of a return address goes; always nothing, because a function
+  /// that has not saved its return address has it in x30.
+  [[nodiscard]] static std::optional<std::int64_t> called(std::span<const std::byte> before);
+
+  /// The code is, or is inside of, mov x8, #__NR_rt_sigreturn; svc #0.
+  [[nodiscard]] static bool is_signal_return(std::span<const std::byte> before,
+                                             std::span<const std::byte> code);
+  /// Where, from sp in that code, the kernel saved a register of the interrupted code.
+  [[nodiscard]] static std::int64_t signal_slot(unsigned dwarf_register);
+
+  /// The way out of a function; never found here, where compilers describe their epilogues and the
+  /// return address is in a register at the end of them. See the other CPU's.
+  struct Exit {
+    unsigned base = kStackPointer;
+    std::int64_t return_slot = 0;
+    std::int64_t released = 0;
+    struct Restored {
+      unsigned dwarf_register = 0;
+      std::int64_t slot = 0;
+    };
+    std::array<Restored, 8> restored{};
+    std::size_t restored_count = 0;
+    bool by_jump = false;
+    std::optional<std::int64_t> jump_target;
+  };
+  [[nodiscard]] static std::optional<Exit> find_exit(std::span<const std::byte> code);
+
+  /// Always nothing: a stub's return address is in x30, not in memory.
+  [[nodiscard]] static std::optional<std::int64_t> frameless_return_slot(
+      std::span<const std::byte> before, std::span<const std::byte> code);
+};
+
+}  // namespace sp::arch::aarch64

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <elf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "arch/aarch64/breakpoint.h"
+#include "arch/aarch64/decoder.h"
+#include "arch/aarch64/emulate.h"
+#include "arch/aarch64/registers.h"
+#include "arch/aarch64/relocate.h"
+#include "arch/aarch64/syscall.h"
+#include "arch/isa.h"
+
+namespace sp::arch::aarch64 {
+
+/// This CPU as one type: its files' functions under the names of the contract.
+struct AArch64 {
+  using Registers = aarch64::Registers;
+
+  static constexpr std::string_view kName = "aarch64";
+  static constexpr std::uint16_t kElfMachine = EM_AARCH64;
+  static constexpr std::uint64_t kRedZone = aarch64::kRedZone;
+  static constexpr std::span<const std::byte> kBreakpoint = aarch64::kBreakpoint;
+  static constexpr std::size_t kLongestRelocation = aarch64::kLongestRelocation;
+
+  static core::Address pc(const Registers& registers) { return aarch64::pc(registers); }
+  static core::Address sp(const Registers& registers) { return aarch64::sp(registers); }
+  static void set_pc(Registers& registers, core::Address pc) { aarch64::set_pc(registers, pc); }
+  static core::DwarfRegisters to_dwarf(const Registers& registers) {
+    return aarch64::to_dwarf(registers);
+  }
+
+  static std::string_view syscall_name(int number) { return aarch64::syscall_name(number); }
+  static std::optional<int> leaving_syscall(const Registers& registers) {
+    return aarch64::leaving_syscall(registers);
+  }
+  static bool returns_eintr(const Registers& registers) {
+    return aarch64::returns_eintr(registers);
+  }
+  static bool will_restart(const Registers& registers) { return aarch64::will_restart(registers); }
+  static void rewind_syscall(Registers& registers, std::uint64_t first_argument) {
+    aarch64::rewind_syscall(registers, first_argument);
+  }
+  static bool is_safe_to_rewind(int number) { return aarch64::is_safe_to_rewind(number); }
+
+  static core::Address breakpoint_of_trap(core::Address pc) {
+    return aarch64::breakpoint_of_trap(pc);
+  }
+  static std::optional<core::Instruction> decode(std::span<const std::byte> bytes,
+                                                 core::Address address) {
+    return aarch64::decode(bytes, address);
+  }
+
+  static Emulated emulate(Registers& registers, std::span<const std::byte> code,
+                          MemoryAccess& memory) {
+    return aarch64::emulate(registers, code, memory);
+  }
+  static std::optional<std::vector<std::byte>> relocate(std::span<const std::byte> code,
+                                                        core::Address from, core::Address to) {
+    return aarch64::relocate(code, from, to);
+  }
+};
+static_assert(Isa<AArch64>);
+
+}  // namespace sp::arch::aarch64

@@ -1,0 +1,22 @@
+#include "arch/aarch64/registers.h"
+
+#include <algorithm>
+
+namespace sp::arch::aarch64 {
+
+core::Address pc(const Registers& registers) { return core::Address{registers.pc}; }
+
+core::Address sp(const Registers& registers) { return core::Address{registers.sp}; }
+
+void set_pc(Registers& registers, core::Address pc) { registers.pc = pc.value(); }
+
+core::DwarfRegisters to_dwarf(const Registers& registers) {
+  core::DwarfRegisters dwarf;
+  std::ranges::copy(registers.x, dwarf.values.begin());
+  dwarf.values[31] = registers.sp;
+  dwarf.pc = core::Address{registers.pc};
+  dwarf.sp = core::Address{registers.sp};
+  return dwarf;
+}
+
+}  // namespace sp::arch::aarch64

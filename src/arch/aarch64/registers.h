@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/address.h"
+#include "core/stack.h"
+
+namespace sp::arch::aarch64 {
+
+/// The kernel's user_pt_regs: what PTRACE_GETREGSET NT_PRSTATUS fills.
+struct Registers {
+  std::array<std::uint64_t, 31> x = {};  // x29 is the frame pointer, x30 the link register
+  std::uint64_t sp = 0;
+  std::uint64_t pc = 0;
+  std::uint64_t pstate = 0;
+
+  bool operator==(const Registers&) const = default;
+};
+static_assert(sizeof(Registers) == 34 * sizeof(std::uint64_t));
+
+/// AAPCS64 section 6.4.5.1: nothing below sp belongs to anybody.
+inline constexpr std::uint64_t kRedZone = 0;
+
+[[nodiscard]] core::Address pc(const Registers& registers);
+[[nodiscard]] core::Address sp(const Registers& registers);
+void set_pc(Registers& registers, core::Address pc);
+/// The code pointer mask stays 0: it comes from another register set (NT_ARM_PAC_MASK).
+[[nodiscard]] core::DwarfRegisters to_dwarf(const Registers& registers);
+
+}  // namespace sp::arch::aarch64

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "arch/emulation.h"
+#include "core/address.h"
+#include "core/instruction.h"
+#include "core/stack.h"
+
+namespace sp::arch {
+
+/// The contract that each CPU's folder meets, file by file. Everything is pure: values in, values
+/// out; who reads and writes a thread's registers or memory is the supervisor.
+template <typename T>
+concept Isa = requires(const typename T::Registers& registers,
+                       typename T::Registers& mutable_registers, std::span<const std::byte> bytes,
+                       core::Address address, std::uint64_t word, int number,
+                       MemoryAccess& memory) {
+  // registers.h: what PTRACE_GETREGSET NT_PRSTATUS fills, byte for byte.
+  { T::kName } -> std::convertible_to<std::string_view>;  // "x86_64", "aarch64"
+  { T::kElfMachine } -> std::convertible_to<std::uint16_t>;
+  { T::pc(registers) } -> std::same_as<core::Address>;
+  { T::sp(registers) } -> std::same_as<core::Address>;
+  T::set_pc(mutable_registers, address);
+  { T::to_dwarf(registers) } -> std::same_as<core::DwarfRegisters>;
+  // Bytes below sp that a leaf function may use (128 on x86-64, 0 on AArch64).
+  { T::kRedZone } -> std::convertible_to<std::uint64_t>;
+
+  // syscall.h
+  { T::syscall_name(number) } -> std::same_as<std::string_view>;  // "" where it is not known
+  // The stop is on the way out of a system call: its number. Nothing where user code was stopped.
+  { T::leaving_syscall(registers) } -> std::same_as<std::optional<int>>;
+  // That call is about to return -EINTR itself (the kernel will not restart it).
+  { T::returns_eintr(registers) } -> std::same_as<bool>;
+  // That call was asleep and the kernel will restart it by itself (-ERESTART*).
+  { T::will_restart(registers) } -> std::same_as<bool>;
+  // The thread makes that call again when it goes on from its stop, as if it had not been made;
+  // `word` is its first argument, for CPUs whose result register overwrites it.
+  T::rewind_syscall(mutable_registers, word);
+  // Re-executing this call after -EINTR means the same as never having been interrupted.
+  { T::is_safe_to_rewind(number) } -> std::same_as<bool>;
+
+  // breakpoint.h
+  { T::kBreakpoint } -> std::convertible_to<std::span<const std::byte>>;
+  // Where the breakpoint stands, from the pc that its trap reports.
+  { T::breakpoint_of_trap(address) } -> std::same_as<core::Address>;
+
+  // decoder.h: one instruction at `address` from its bytes; nothing where they are not one.
+  { T::decode(bytes, address) } -> std::same_as<std::optional<core::Instruction>>;
+
+  // emulate.h: does the instruction at pc (its bytes, maybe more) in the tracer.
+  { T::emulate(mutable_registers, bytes, memory) } -> std::same_as<Emulated>;
+
+  // relocate.h: code for the second address that does what the instruction at the first one does
+  // there and goes on where that would have gone; nothing where it cannot run elsewhere.
+  { T::relocate(bytes, address, address) } -> std::same_as<std::optional<std::vector<std::byte>>>;
+  { T::kLongestRelocation } -> std::convertible_to<std::size_t>;
+};
+
+}  // namespace sp::arch

@@ -1,0 +1,16 @@
+#pragma once
+
+// The only file that asks which CPU it is built for.
+#if defined(__x86_64__)
+#include "arch/x86_64/isa.h"
+namespace sp::arch {
+using Native = x86_64::X86_64;
+}
+#elif defined(__aarch64__)
+#include "arch/aarch64/isa.h"
+namespace sp::arch {
+using Native = aarch64::AArch64;
+}
+#else
+#error "superprofiler knows x86_64 and aarch64"
+#endif

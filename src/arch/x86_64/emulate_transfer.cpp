@@ -1,0 +1,102 @@
+#include "arch/x86_64/emulate_step.h"
+#include "arch/x86_64/flags.h"
+
+namespace sp::arch::x86_64 {
+namespace {
+
+std::uint64_t direct_target(const EmulatedStep& step) {
+  return step.next() + static_cast<std::uint64_t>(step.encoding.immediate);
+}
+
+Emulated jump_where(bool holds, EmulatedStep& step) {
+  return holds ? step.go_to(direct_target(step)) : step.finish();
+}
+
+Emulated call(EmulatedStep& step, std::uint64_t target) {
+  const std::uint64_t return_address = step.next();
+  const Emulated jumped = step.go_to(target);
+  return jumped == Emulated::done ? step.push(return_address) : jumped;
+}
+
+/// loopne, loope, loop and jrcxz, on ecx where the address size is 32 bits.
+Emulated count_and_jump(EmulatedStep& step) {
+  const unsigned width = step.encoding.address_size_prefix ? 4 : 8;
+  const std::uint64_t before = read_register(step.registers, kRcx, width, true);
+  if (step.encoding.opcode == 0xE3) {
+    return jump_where(before == 0, step);
+  }
+  const std::uint64_t count = truncate(before - 1, width);
+  write_register(step.registers, kRcx, width, true, count);
+  const bool is_zero = (step.registers.eflags & kZero) != 0;
+  bool holds = count != 0;
+  if (step.encoding.opcode == 0xE0) {
+    holds = holds && !is_zero;
+  } else if (step.encoding.opcode == 0xE1) {
+    holds = holds && is_zero;
+  }
+  return jump_where(holds, step);
+}
+
+/// `released` bytes are taken from the stack behind the return address.
+Emulated ret(EmulatedStep& step, std::uint64_t released) {
+  const auto target = load(step.memory, core::Address{step.registers.rsp}, 8);
+  if (!target) {
+    return Emulated::memory_refused;
+  }
+  step.registers.rsp += 8 + released;
+  return step.go_to(*target);
+}
+
+/// FF /2 and /4; the far forms stay with the CPU.
+Emulated indirect(EmulatedStep& step) {
+  const unsigned extension = step.encoding.extension();
+  if (extension != 2 && extension != 4) {
+    return Emulated::not_emulated;
+  }
+  const auto target = step.read_operand(8);
+  if (!target) {
+    return Emulated::memory_refused;
+  }
+  return extension == 2 ? call(step, *target) : step.go_to(*target);
+}
+
+}  // namespace
+
+Emulated emulate_transfer(EmulatedStep& step) {
+  const Encoding& encoding = step.encoding;
+  if (encoding.operand_size_prefix && !encoding.wide()) {
+    return Emulated::not_emulated;  // vendors differ, see decode()
+  }
+  const bool is_condition =
+      encoding.map == OpcodeMap::one_byte
+          ? (encoding.opcode & 0xF0U) == 0x70U
+          : encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xF0U) == 0x80U;
+  if (is_condition) {
+    return jump_where(condition_holds(encoding.opcode & 0xFU, step.registers.eflags), step);
+  }
+  if (encoding.map != OpcodeMap::one_byte) {
+    return Emulated::not_emulated;
+  }
+  switch (encoding.opcode) {
+    case 0xE0:
+    case 0xE1:
+    case 0xE2:
+    case 0xE3:
+      return count_and_jump(step);
+    case 0xE8:
+      return call(step, direct_target(step));
+    case 0xE9:
+    case 0xEB:
+      return step.go_to(direct_target(step));
+    case 0xC2:
+      return ret(step, static_cast<std::uint64_t>(encoding.immediate) & 0xFFFFU);
+    case 0xC3:
+      return ret(step, 0);
+    case 0xFF:
+      return indirect(step);
+    default:
+      return Emulated::not_emulated;
+  }
+}
+
+}  // namespace sp::arch::x86_64

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace sp::arch::x86_64 {
+
+/// Longest instruction (Intel SDM volume 2, section 2.3.11).
+inline constexpr std::size_t kLongestInstruction = 15;
+
+enum class OpcodeMap : std::uint8_t { one_byte, two_byte, three_byte_38, three_byte_3a, vector };
+
+enum class Segment : std::uint8_t { flat, fs, gs };  // the others have base 0 in 64-bit mode
+
+/// One instruction of 64-bit mode taken apart into its fields (Intel SDM volume 2, chapter 2).
+struct Encoding {
+  OpcodeMap map = OpcodeMap::one_byte;  // `vector` is all of VEX, EVEX and XOP
+  std::uint8_t opcode = 0;
+  std::uint8_t rex = 0;              // 0 where there is none
+  bool operand_size_prefix = false;  // 66
+  bool address_size_prefix = false;  // 67
+  bool repne = false;                // F2: repne, xacquire, bnd
+  bool rep = false;                  // F3: rep, xrelease
+  bool lock = false;
+  Segment segment = Segment::flat;
+  bool has_modrm = false;
+  std::uint8_t modrm = 0;
+  bool has_sib = false;
+  std::uint8_t sib = 0;
+  std::uint8_t displacement_offset = 0;  // from the first byte of the instruction
+  std::uint8_t displacement_size = 0;
+  std::int64_t displacement = 0;
+  std::uint8_t immediate_offset = 0;
+  std::uint8_t immediate_size = 0;
+  std::int64_t immediate = 0;  // sign-extended; `enter` has its two together
+  std::uint8_t length = 0;
+
+  [[nodiscard]] bool wide() const { return (rex & 8U) != 0; }
+  /// Fields of the ModRM and SIB bytes with the REX bit that extends each, as register numbers.
+  [[nodiscard]] unsigned reg() const { return ((modrm >> 3U) & 7U) | ((rex & 4U) << 1U); }
+  [[nodiscard]] unsigned rm() const { return (modrm & 7U) | ((rex & 1U) << 3U); }
+  [[nodiscard]] unsigned base() const { return (sib & 7U) | ((rex & 1U) << 3U); }
+  [[nodiscard]] unsigned index() const { return ((sib >> 3U) & 7U) | ((rex & 2U) << 2U); }
+  /// The register in the low bits of the opcode (push, pop, mov immediate).
+  [[nodiscard]] unsigned opcode_reg() const { return (opcode & 7U) | ((rex & 1U) << 3U); }
+  /// The opcode's extension (/0 to /7).
+  [[nodiscard]] unsigned extension() const { return (modrm >> 3U) & 7U; }
+  [[nodiscard]] unsigned mod() const { return modrm >> 6U; }
+  [[nodiscard]] bool names_register() const { return has_modrm && mod() == 3; }
+  [[nodiscard]] bool names_memory() const { return has_modrm && mod() != 3; }
+  [[nodiscard]] bool is_rip_relative() const { return names_memory() && (modrm & 0xC7U) == 5; }
+};
+
+/// The first instruction of `bytes`; nothing where 64-bit mode has no such opcode, or the bytes end
+/// within it. An encoding that the opcode maps leave for later CPUs is read by its map's rule.
+[[nodiscard]] std::optional<Encoding> read_encoding(std::span<const std::byte> bytes);
+
+}  // namespace sp::arch::x86_64

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <elf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "arch/isa.h"
+#include "arch/x86_64/breakpoint.h"
+#include "arch/x86_64/decoder.h"
+#include "arch/x86_64/emulate.h"
+#include "arch/x86_64/registers.h"
+#include "arch/x86_64/relocate.h"
+#include "arch/x86_64/syscall.h"
+
+namespace sp::arch::x86_64 {
+
+/// This CPU as one type: its files' functions under the names of the contract.
+struct X86_64 {
+  using Registers = x86_64::Registers;
+
+  static constexpr std::string_view kName = "x86_64";
+  static constexpr std::uint16_t kElfMachine = EM_X86_64;
+  static constexpr std::uint64_t kRedZone = x86_64::kRedZone;
+  static constexpr std::span<const std::byte> kBreakpoint = x86_64::kBreakpoint;
+  static constexpr std::size_t kLongestRelocation = x86_64::kLongestRelocation;
+
+  static core::Address pc(const Registers& registers) { return x86_64::pc(registers); }
+  static core::Address sp(const Registers& registers) { return x86_64::sp(registers); }
+  static void set_pc(Registers& registers, core::Address pc) { x86_64::set_pc(registers, pc); }
+  static core::DwarfRegisters to_dwarf(const Registers& registers) {
+    return x86_64::to_dwarf(registers);
+  }
+
+  static std::string_view syscall_name(int number) { return x86_64::syscall_name(number); }
+  static std::optional<int> leaving_syscall(const Registers& registers) {
+    return x86_64::leaving_syscall(registers);
+  }
+  static bool returns_eintr(const Registers& registers) { return x86_64::returns_eintr(registers); }
+  static bool will_restart(const Registers& registers) { return x86_64::will_restart(registers); }
+  static void rewind_syscall(Registers& registers, std::uint64_t first_argument) {
+    x86_64::rewind_syscall(registers, first_argument);
+  }
+  static bool is_safe_to_rewind(int number) { return x86_64::is_safe_to_rewind(number); }
+
+  static core::Address breakpoint_of_trap(core::Address pc) {
+    return x86_64::breakpoint_of_trap(pc);
+  }
+  static std::optional<core::Instruction> decode(std::span<const std::byte> bytes,
+                                                 core::Address address) {
+    return x86_64::decode(bytes, address);
+  }
+
+  static Emulated emulate(Registers& registers, std::span<const std::byte> code,
+                          MemoryAccess& memory) {
+    return x86_64::emulate(registers, code, memory);
+  }
+  static std::optional<std::vector<std::byte>> relocate(std::span<const std::byte> code,
+                                                        core::Address from, core::Address to) {
+    return x86_64::relocate(code, from, to);
+  }
+};
+static_assert(Isa<X86_64>);
+
+}  // namespace sp::arch::x86_64

@@ -1,0 +1,21 @@
+#include "arch/x86_64/registers.h"
+
+namespace sp::arch::x86_64 {
+
+core::Address pc(const Registers& registers) { return core::Address{registers.rip}; }
+
+core::Address sp(const Registers& registers) { return core::Address{registers.rsp}; }
+
+void set_pc(Registers& registers, core::Address pc) { registers.rip = pc.value(); }
+
+core::DwarfRegisters to_dwarf(const Registers& r) {
+  core::DwarfRegisters dwarf;
+  // psABI figure 3.36.
+  dwarf.values = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
+                  r.r8,  r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
+  dwarf.pc = core::Address{r.rip};
+  dwarf.sp = core::Address{r.rsp};
+  return dwarf;
+}
+
+}  // namespace sp::arch::x86_64

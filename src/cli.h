@@ -1,0 +1,92 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/clock.h"
+
+/// What a user typed, as plain values. Nothing is started, opened or looked up here.
+namespace sp::cli {
+
+using core::Duration;
+
+/// How a running thread is stopped for a sample.
+enum class StopWith : std::uint8_t { sigstop, interrupt };
+enum class Color : std::uint8_t { automatic, always, never };
+enum class Verbosity : std::uint8_t { quiet, normal, verbose };
+
+/// Which descendants of the target are profiled too.
+struct Follow {
+  bool fork = true;  // children by fork, vfork and clone
+  bool exec = true;  // go on after a process became another program
+
+  bool operator==(const Follow&) const = default;
+};
+
+/// The command forms without a sub-command: launch or attach, and record.
+struct RecordOptions {
+  /// argv of what is launched: the target, or with `pid` the load that runs beside it. Empty only
+  /// with `pid`.
+  std::vector<std::string> command;
+  /// Attach to this process; nothing where `command` is the target.
+  std::optional<pid_t> pid;
+
+  std::optional<Duration> duration;  // above 0
+  Duration delay{};
+  Duration interval = std::chrono::microseconds(100);  // mean, at least 1 us
+  double overhead_percent = 25;                        // 0 = no limit
+  double trace_probability = 1;                        // 0..1
+  bool wall = false;
+  bool all_threads = true;  // false: only the main thread of each process
+  Follow follow;
+  StopWith stop_with = StopWith::sigstop;
+  bool no_aslr = false;
+
+  bool no_instrumentation = false;
+  bool allow_bottlenecking = false;
+  std::uint64_t func_instrumentation_depth = 5;
+  std::vector<std::string> only_funcs;
+  std::vector<std::string> only_instrument_execs;
+
+  std::string output = "output";
+  std::string name;  // "" = PROGRAM-PID
+  bool overwrite = false;
+  bool flame = false;
+  bool by_thread = false;
+  std::vector<std::string> debug_dirs;
+
+  Verbosity verbosity = Verbosity::normal;
+  /// `never` where NO_COLOR is set and --color was not given.
+  Color color = Color::automatic;
+  bool no_progress = false;
+
+  /// What the user must hear before the run begins: one line each, to be printed unless -q.
+  std::vector<std::string> notes;
+
+  [[nodiscard]] bool launches_target() const { return !pid.has_value(); }
+};
+
+/// superprofiler doctor [-p PID]
+struct DoctorOptions {
+  std::optional<pid_t> pid;
+  Color color = Color::automatic;
+};
+
+/// Nothing is to be done but this: help, version and completions (status 0, for stdout as it
+/// stands), or a usage error (status 2, one line without an end, for stderr).
+struct PrintAndExit {
+  std::string text;
+  int status = 0;
+};
+
+using Parsed = std::variant<RecordOptions, DoctorOptions, PrintAndExit>;
+
+/// Reads main()'s arguments; the only thing looked at beside them is $NO_COLOR.
+[[nodiscard]] Parsed parse(int argc, const char* const* argv);
+
+}  // namespace sp::cli

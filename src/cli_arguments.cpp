@@ -1,0 +1,116 @@
+#include "cli_arguments.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli_table.h"
+
+namespace sp::cli {
+namespace {
+
+using core::fail;
+using core::Result;
+
+CLI::Option* declare(CLI::App& app, const OptionRow& row) {
+  const std::string names = row.letter == '\0' ? fmt::format("--{}", row.name)
+                                               : fmt::format("-{},--{}", row.letter, row.name);
+  if (row.value.empty()) {
+    return app.add_flag(names)->disable_flag_override()->multi_option_policy(
+        CLI::MultiOptionPolicy::TakeLast);
+  }
+  return app.add_option(names)
+      ->expected(1)
+      ->allow_extra_args(false)  // else "[a,b]" would be taken for a list
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+// What is wrong with the first word that the parser could not place.
+std::string unplaced(const std::vector<std::string>& words, bool for_doctor) {
+  const std::string& first = words.front();
+  if (first.size() > 1 && first.starts_with('-')) {
+    const OptionRow* nearest = nearest_option(first);
+    const bool usable = nearest != nullptr && (!for_doctor || nearest->for_doctor);
+    return fmt::format("there is no option {}; {}", first.substr(0, first.find('=')),
+                       usable ? fmt::format("did you mean --{}?", nearest->name)
+                              : std::string("superprofiler --help lists them"));
+  }
+  if (for_doctor) {
+    return fmt::format(
+        "doctor takes no command ('{}'); it takes a process: superprofiler doctor "
+        "-p PID",
+        first);
+  }
+  if (first == "doctor") {
+    return "doctor is a command of its own and goes first: superprofiler doctor [-p PID]";
+  }
+  return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
+}
+
+// CLI11 says "--interval: 1 required TEXT missing" and "flame was given a disallowed flag
+// override": the option comes first.
+std::string explain(const CLI::ParseError& error) {
+  std::string_view what = error.what();
+  what.remove_prefix(what.starts_with("--") ? 2 : 0);
+  for (const OptionRow& row : option_table()) {
+    if (what.substr(0, what.find_first_of(": ")) != row.name) {
+      continue;
+    }
+    if (row.value.empty()) {
+      return fmt::format("--{0} takes no value; write --{0} alone", row.name);
+    }
+    return fmt::format("--{0} needs a value: --{0} {1} ({2})", row.name, row.value, row.help);
+  }
+  return fmt::format("{}; see superprofiler --help", what);
+}
+
+}  // namespace
+
+Result<Arguments> Arguments::read(const std::vector<std::string>& words, bool for_doctor) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  Arguments arguments;
+  if (dashes != words.end()) {
+    arguments.behind_dashes_.emplace(dashes + 1, words.end());
+  }
+  std::vector<std::string> reversed(words.begin(), dashes);  // the order that CLI11 reads them in
+  std::reverse(reversed.begin(), reversed.end());
+  try {
+    CLI::App app;
+    app.set_help_flag();
+    app.prefix_command();
+    std::vector<std::pair<std::string, CLI::Option*>> declared;
+    for (const OptionRow& row : option_table()) {
+      if (!for_doctor || row.for_doctor) {
+        declared.emplace_back(row.name, declare(app, row));
+      }
+    }
+    app.parse(std::move(reversed));
+    for (const auto& [name, option] : declared) {
+      if (option->count() > 0) {
+        arguments.given_[name] = option->results();
+      }
+    }
+    if (const auto rest = app.remaining(); !rest.empty() && !arguments.has("help")) {
+      return fail(unplaced(rest, for_doctor));
+    }
+  } catch (const CLI::ParseError& error) {
+    return fail(explain(error));
+  }
+  return arguments;
+}
+
+bool Arguments::has(std::string_view option) const { return given_.contains(option); }
+
+std::vector<std::string> Arguments::all(std::string_view option) const {
+  const auto found = given_.find(option);
+  return found == given_.end() ? std::vector<std::string>{} : found->second;
+}
+
+std::optional<std::string> Arguments::last(std::string_view option) const {
+  const auto found = given_.find(option);
+  return found == given_.end() ? std::nullopt : std::optional(found->second.back());
+}
+
+}  // namespace sp::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace sp::cli {
+
+/// The options of one command line by their long names, and what stood behind `--`. Values are as
+/// typed: nothing is checked but which options there are and which of them take a value.
+class Arguments {
+ public:
+  /// `words` are main()'s without the program's and the sub-command's name. Errors are usage
+  /// errors: an unknown option, a missing value, a word that is no option.
+  [[nodiscard]] static core::Result<Arguments> read(const std::vector<std::string>& words,
+                                                    bool for_doctor);
+
+  [[nodiscard]] bool has(std::string_view option) const;
+  /// Every value, in the order typed.
+  [[nodiscard]] std::vector<std::string> all(std::string_view option) const;
+  /// The last value: a later option overrides an earlier one.
+  [[nodiscard]] std::optional<std::string> last(std::string_view option) const;
+  /// Nothing where there was no `--`.
+  [[nodiscard]] const std::optional<std::vector<std::string>>& behind_dashes() const {
+    return behind_dashes_;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>, std::less<>> given_;
+  std::optional<std::vector<std::string>> behind_dashes_;
+};
+
+}  // namespace sp::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sp::cli {
+
+/// Examples first, then every option by group; no line is longer than 80 columns.
+[[nodiscard]] std::string help_text();
+[[nodiscard]] std::string doctor_help_text();
+[[nodiscard]] std::string version_text();
+
+/// A script for `shell`: bash, zsh or fish; "" for any other.
+[[nodiscard]] std::string completion_script(std::string_view shell);
+
+}  // namespace sp::cli

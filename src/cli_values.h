@@ -1,0 +1,33 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/result.h"
+
+/// The values of options, from text. An error's message is a whole sentence for the user: the fact
+/// and the fix.
+namespace sp::cli {
+
+enum class Unit { microseconds, seconds };
+
+/// "100us", "1.5ms", "2s", "1m", "1h"; a bare number is in `unit`. At most a year.
+[[nodiscard]] core::Result<core::Duration> parse_duration(std::string_view option,
+                                                          std::string_view text, Unit unit);
+
+/// A decimal number within [least, most].
+[[nodiscard]] core::Result<double> parse_number(std::string_view option, std::string_view text,
+                                                double least, double most);
+
+/// A process id that the kernel could give out: 1..2^22 (PID_MAX_LIMIT).
+[[nodiscard]] core::Result<pid_t> parse_pid(std::string_view text);
+
+/// Splits at the commas that stand outside of (), <>, [], {} and of /regex/. So "f(int, int),g" is
+/// two names. Text whose brackets do not match is one name (operator<).
+[[nodiscard]] std::vector<std::string> split_list(std::string_view text);
+
+}  // namespace sp::cli

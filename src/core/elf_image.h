@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/mapped_file.h"
+#include "core/result.h"
+
+namespace sp::core {
+
+/// One PT_LOAD of an ELF file.
+struct LoadSegment {
+  std::uint64_t file_offset = 0;
+  std::uint64_t address = 0;  // p_vaddr
+  std::uint64_t file_size = 0;
+  std::uint64_t memory_size = 0;
+  bool executable = false;
+};
+
+/// The build-id among the notes of a PT_NOTE segment or SHT_NOTE section whose alignment is
+/// `alignment`, in lower-case hex; "" where it is not there.
+[[nodiscard]] std::string build_id_of_notes(std::span<const std::byte> notes,
+                                            std::uint64_t alignment);
+
+/// What the stages need of an ELF file's headers: where its bytes go in memory, its build-id and
+/// its unwind table. Immutable and safe to share between threads; reads never leave the file's
+/// bytes, however damaged they are.
+class ElfImage {
+ public:
+  /// Errors: not a 64-bit little-endian ELF file, or its program headers lie outside of it.
+  [[nodiscard]] static Result<std::shared_ptr<const ElfImage>> parse(
+      std::shared_ptr<const MappedFile> file);
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return file_->bytes(); }
+  [[nodiscard]] const std::vector<LoadSegment>& segments() const { return segments_; }
+  /// e_machine of elf(5): EM_X86_64, EM_AARCH64.
+  [[nodiscard]] std::uint16_t machine() const { return machine_; }
+  /// Lower-case hex, "" where the file has none.
+  [[nodiscard]] const std::string& build_id() const { return build_id_; }
+  /// PT_GNU_EH_FRAME as ELF virtual address and size.
+  struct Piece {
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;
+  };
+  [[nodiscard]] std::optional<Piece> eh_frame_header() const { return eh_frame_header_; }
+
+  /// The ELF virtual address of a byte of the file that a PT_LOAD maps.
+  [[nodiscard]] std::optional<std::uint64_t> address_of_file_offset(std::uint64_t offset) const;
+  /// The file's bytes from an ELF virtual address to the end of its segment's file part; empty
+  /// where no PT_LOAD has bytes there.
+  [[nodiscard]] std::span<const std::byte> bytes_at(std::uint64_t address) const;
+  [[nodiscard]] bool is_executable_at(std::uint64_t address) const;
+
+ private:
+  ElfImage() = default;
+
+  std::shared_ptr<const MappedFile> file_;
+  std::vector<LoadSegment> segments_;
+  std::uint16_t machine_ = 0;
+  std::string build_id_;
+  std::optional<Piece> eh_frame_header_;
+};
+
+}  // namespace sp::core

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+
+namespace sp::core {
+
+/// The bytes of a file, or of a piece of memory that was copied once (the vdso). Immutable, so it
+/// may be shared between threads. A file that shrinks under the mapping is the one risk: use
+/// read-only opens of installed files and copy() where somebody may truncate.
+class MappedFile {
+ public:
+  /// Maps the whole file read-only. Errors: those of open(2), fstat(2) and mmap(2); an empty file
+  /// or something that is not a regular file is refused.
+  [[nodiscard]] static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
+  /// The same for an open descriptor, which stays the caller's.
+  [[nodiscard]] static Result<std::shared_ptr<const MappedFile>> map(int fd,
+                                                                     const std::string& name);
+  [[nodiscard]] static std::shared_ptr<const MappedFile> copy(std::vector<std::byte> bytes);
+
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  MappedFile() = default;
+
+  std::span<const std::byte> bytes_;
+  bool mapped_ = false;
+  std::vector<std::byte> copy_;
+};
+
+}  // namespace sp::core

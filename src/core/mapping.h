@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/address.h"
+
+namespace sp::core {
+
+/// One line of /proc/PID/maps (proc(5)).
+struct Mapping {
+  AddressRange range;
+  std::uint64_t file_offset = 0;
+  std::uint64_t inode = 0;
+  std::uint32_t device = 0;  // makedev(major, minor) folded to 32 bits; 0 for anonymous memory
+  bool readable = false;
+  bool writable = false;
+  bool executable = false;
+  bool deleted = false;  // the path ended in " (deleted)", which is cut off
+  std::string path;      // "" for anonymous memory; "[vdso]", "[stack]", ... as the kernel says
+};
+
+/// Reads the text of a /proc/PID/maps; lines that do not look like one are left out. Paths have
+/// the kernel's \012 escapes undone.
+[[nodiscard]] std::vector<Mapping> parse_maps(std::string_view text);
+
+/// The mapping that holds `address`, from a list sorted by address as the kernel prints it;
+/// nullptr where there is none.
+[[nodiscard]] const Mapping* find_mapping(const std::vector<Mapping>& maps, Address address);
+
+}  // namespace sp::core

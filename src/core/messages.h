@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/ids.h"
+#include "core/mapping.h"
+#include "core/module.h"
+#include "core/stack.h"
+
+/// The nouns that the stages exchange. Data runs across, includes run down:
+///   supervisor --StopEvent--> analyzer --Record--> profiler
+///   supervisor <--Request---- analyzer
+namespace sp::core {
+
+// ---- supervisor -> analyzer ------------------------------------------------------------------
+
+/// A thread was found on a CPU (or runnable) and stopped for a moment.
+struct Sampled {
+  RawStack raw;
+  /// False where --trace-prob chose to keep only the pc; raw.bytes is then empty.
+  bool with_stack = true;
+};
+
+/// A thread was found blocked (--wall only). The first report of a wait carries the stack; later
+/// ones add ticks to the same wait.
+struct Waited {
+  std::uint64_t wait_id = 0;  // names one distinct wait of one thread; never 0
+  std::uint64_t ticks = 1;    // how often the thread was found in it since the last report
+  std::string syscall;        // "futex"; "page fault" where it is not in a system call
+  std::optional<RawStack> raw;
+  /// Raw was taken without stopping the thread, so only pc and sp are known.
+  bool unstopped = false;
+};
+
+/// What /proc/PID/maps says now; sent when a program starts, before it ends, and when asked.
+struct Mapped {
+  std::vector<Mapping> maps;
+};
+
+/// A process came under our eyes: launched, attached, forked or exec'ed (the same pid with a new
+/// serial).
+struct ProcessStarted {
+  ProcessId parent;     // pid 0 where it is the first
+  std::string command;  // the words of its command line, joined by blanks
+};
+struct ProcessEnded {};
+
+/// A thread came under our eyes, or has another name than it was told with before.
+struct ThreadStarted {
+  std::string name;  // /proc/PID/task/TID/comm; "" where it is gone
+};
+struct ThreadEnded {
+  std::string name;  // its last name; "" where it could not be read
+};
+
+/// Samples that were taken but had to be dropped because a channel was full.
+struct Lost {
+  std::uint64_t samples = 0;
+};
+
+/// SIGUSR1: write the files as they are now, and go on.
+struct SnapshotWanted {};
+
+using StopDetail = std::variant<Sampled, Waited, Mapped, ProcessStarted, ProcessEnded,
+                                ThreadStarted, ThreadEnded, Lost, SnapshotWanted>;
+
+struct StopEvent {
+  ProcessId process;
+  ThreadId thread;
+  TimePoint time;
+  StopDetail detail;
+};
+
+// ---- analyzer -> supervisor ------------------------------------------------------------------
+
+/// The copy of this thread's stack ended before its stack did: copy more next time.
+struct CopyDeeper {
+  ThreadId thread;
+};
+
+/// A wait's stack could not be had from the outside: stop the thread once and copy its registers.
+struct StopBlocked {
+  ThreadId thread;
+  std::uint64_t wait_id = 0;
+};
+
+using Request = std::variant<CopyDeeper, StopBlocked>;
+
+// ---- analyzer -> profiler --------------------------------------------------------------------
+
+struct ModuleSeen {
+  Module module;
+};
+
+enum class SampleKind : std::uint8_t { on_cpu, blocked };
+
+struct SampleTaken {
+  ProcessId process;
+  ThreadId thread;
+  TimePoint time;
+  SampleKind kind = SampleKind::on_cpu;
+  /// How many samples this is: a blocked thread is counted at each tick but reported in one piece.
+  std::uint64_t count = 1;
+  /// The system call that a blocked thread waits in.
+  std::string blocked_in;
+  /// False where only the innermost pc is known because --trace-prob said so.
+  bool with_stack = true;
+  Stack stack;
+};
+
+struct ProcessSeen {
+  ProcessId process;
+  ProcessId parent;
+  std::string command;
+};
+
+struct ThreadSeen {
+  ProcessId process;
+  ThreadId thread;
+  std::string name;
+};
+
+struct SamplesLost {
+  std::uint64_t samples = 0;
+};
+
+using Record =
+    std::variant<ModuleSeen, SampleTaken, ProcessSeen, ThreadSeen, SamplesLost, SnapshotWanted>;
+
+}  // namespace sp::core

@@ -1,0 +1,56 @@
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli.h"
+#include "doctor.h"
+#include "session.h"
+
+namespace {
+
+/// Ends by `signal` as the target did, so that a shell says the same of us; without a core dump of
+/// our own.
+void die_by(int signal) {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_DUMPABLE, 0);
+  ::signal(signal, SIG_DFL);
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, signal);
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  ::raise(signal);
+}
+
+int record(const sp::cli::RecordOptions& options, const std::vector<std::string>& argv) {
+  const sp::session::Ending ending = sp::session::record(options, argv);
+  if (ending.signal != 0) {
+    die_by(ending.signal);
+    return 128 + ending.signal;
+  }
+  return ending.status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const sp::cli::Parsed parsed = sp::cli::parse(argc, argv);
+  if (const auto* options = std::get_if<sp::cli::RecordOptions>(&parsed)) {
+    return record(*options, std::vector<std::string>(argv, argv + argc));
+  }
+  if (const auto* options = std::get_if<sp::cli::DoctorOptions>(&parsed)) {
+    return sp::doctor::run(*options);
+  }
+  const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
+  if (print.status == 0) {
+    std::fputs(print.text.c_str(), stdout);
+  } else {
+    std::fprintf(stderr, "superprofiler: %s\n", print.text.c_str());
+  }
+  return print.status;
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/named_profile.h"
+
+namespace sp::profiler {
+
+/// A family of hues: what kind of code a box stands for.
+struct FlameFamily {
+  char letter;             // its CSS classes are LETTER0, LETTER1, ...; capital where inlined
+  std::string_view label;  // for the legend
+  // Ranges within which a function's shade lies: degrees, percent, percent.
+  double hue_from, hue_to;
+  double saturation_from, saturation_to;
+  double lightness_from, lightness_to;
+};
+
+[[nodiscard]] const FlameFamily& family_of(FunctionKind kind);
+/// The same name has the same shade in every picture.
+[[nodiscard]] std::string colour_class(const FlameFamily& family, std::string_view name,
+                                       bool inlined);
+/// Rules for all shades of a family, as CSS; the dark scheme is a little less bright.
+[[nodiscard]] std::string colour_rules(const FlameFamily& family, bool dark);
+/// "#rrggbb" of the family's middle, for its legend.
+[[nodiscard]] std::string legend_colour(const FlameFamily& family);
+
+}  // namespace sp::profiler

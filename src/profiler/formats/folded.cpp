@@ -1,0 +1,38 @@
+#include "profiler/formats/folded.h"
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "profiler/text.h"
+
+namespace sp::profiler {
+
+void write_folded(std::ostream& out, const NamedProfile& profile) {
+  std::vector<std::string> names(profile.functions.size());
+  std::transform(profile.functions.begin(), profile.functions.end(), names.begin(),
+                 [](const Function& function) { return folded_name(function.name); });
+  const std::vector<std::uint32_t> rank = name_ranks(profile.functions);
+  const SortedChildren children(profile.tree, rank);
+  const std::vector<CallTree::Node>& nodes = profile.tree.nodes();
+  std::string stack;
+  std::vector<std::size_t> ends = {0};  // of the stack's text, by depth
+  walk(
+      children,
+      [&](std::uint32_t node, std::size_t depth) {
+        stack.resize(ends[depth]);
+        if (depth > 0) {
+          stack += ';';
+        }
+        stack += names[nodes[node].function];
+        ends.resize(depth + 1);
+        ends.push_back(stack.size());
+        if (nodes[node].self > 0) {
+          out << stack << ' ' << nodes[node].self << '\n';
+        }
+      },
+      [](std::uint32_t) {});
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+#include <string>
+
+#include "core/messages.h"
+#include "core/module.h"
+#include "core/run_facts.h"
+#include "profiler/profile.h"
+
+namespace sp::profiler {
+
+/// What run.json is written from.
+struct RunReport {
+  core::RunFacts facts;
+  std::string version{};  // of superprofiler
+  bool snapshot = false;  // the run goes on; end, exit status and signal are not known yet
+  bool by_thread = false;
+  bool wall = false;  // blocked threads were sampled too
+  SampleCounts counts;
+  std::span<const core::Module> modules;
+  std::span<const core::ProcessSeen> processes;
+  std::uint64_t unlisted_processes = 0;
+};
+
+/// run.json: what was run, how it was watched, what that cost, what is missing. Times are in
+/// microseconds unless the key says seconds; what is not known is null.
+void write_run_json(std::ostream& out, const RunReport& report);
+
+}  // namespace sp::profiler

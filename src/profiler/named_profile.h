@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/call_tree.h"
+#include "profiler/namer.h"
+#include "profiler/profile.h"
+
+namespace sp::profiler {
+
+enum class FunctionKind : std::uint8_t {
+  executable,  // code of a program
+  library,     // of a shared library or the vdso
+  jit,         // generated while the target ran
+  unknown,     // of no module
+  blocked,     // "[blocked: read]": asleep in the kernel
+  collapsed,   // stands for frames that the full tree could not take
+  truncated,   // stands for the missing outer end of a stack
+  thread,      // a thread's name, above its stacks
+};
+
+/// False for the marks that stand for no place where time was spent.
+[[nodiscard]] constexpr bool has_row(FunctionKind kind) {
+  return kind != FunctionKind::truncated && kind != FunctionKind::thread;
+}
+
+struct Function {
+  std::string name;    // demangled, any bytes
+  std::string module;  // full path as the target sees it; "[kernel]" for blocked
+  std::string source;  // file:line where most of its samples were; "" where unknown
+  FunctionKind kind = FunctionKind::unknown;
+  std::uint64_t self = 0;   // samples, with a stack or without
+  std::uint64_t total = 0;  // samples with a stack that it is on, once each
+};
+
+/// A profile with names: what every file format is written from.
+struct NamedProfile {
+  std::vector<Function> functions;  // distinct by module and name
+  /// By function. Functions of one name are one node here, whatever their modules.
+  CallTree tree;
+  SampleCounts counts;
+};
+
+/// By function: its place when all are sorted by their folded names.
+[[nodiscard]] std::vector<std::uint32_t> name_ranks(const std::vector<Function>& functions);
+
+[[nodiscard]] NamedProfile name_profile(const Profile& profile, Namer& namer);
+
+/// By function: the samples whose stacks it is on, once each however deep it recurses.
+[[nodiscard]] std::vector<std::uint64_t> inclusive_samples(const CallTree& tree,
+                                                           std::size_t functions);
+
+}  // namespace sp::profiler

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "core/address.h"
+#include "core/module.h"
+#include "symbols/symbolizer.h"
+
+namespace sp::profiler {
+
+/// Where names come from: a Symbolizer in a run, a table in a test.
+class Namer {
+ public:
+  Namer() = default;
+  Namer(const Namer&) = delete;
+  Namer& operator=(const Namer&) = delete;
+  virtual ~Namer() = default;
+
+  virtual void add_module(const core::Module& module) = 0;
+  /// As Symbolizer::name(): innermost inlined function first, never empty.
+  [[nodiscard]] virtual const std::vector<symbols::NamedFrame>& name(core::ModuleOffset where,
+                                                                     bool is_return_address) = 0;
+};
+
+}  // namespace sp::profiler

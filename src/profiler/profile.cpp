@@ -1,0 +1,234 @@
+#include "profiler/profile.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace sp::profiler {
+namespace {
+
+std::uint64_t hash_of(const Step& step) {
+  const auto where =
+      static_cast<std::uint64_t>(step.module) << 8U | static_cast<std::uint64_t>(step.kind);
+  return mixed(step.value, where);
+}
+
+Step step_of(const core::Frame& frame) {
+  return {frame.where.offset, frame.where.module,
+          frame.is_return_address ? StepKind::return_address : StepKind::instruction};
+}
+
+/// Doubling past the limit would waste up to half of the memory that the limit is there for.
+template <typename T>
+void reserve_for_one_more(std::vector<T>& values, std::size_t limit) {
+  if (values.size() == values.capacity()) {
+    values.reserve(std::max(values.size() + 1, std::min(values.size() * 2, limit)));
+  }
+}
+
+}  // namespace
+
+Profile::Profile(bool by_thread, std::size_t max_nodes)
+    : by_thread_(by_thread),
+      max_nodes_(std::max<std::size_t>(max_nodes, 4)),
+      hard_max_nodes_(max_nodes_ + max_nodes_ / 8) {
+  nodes_.resize(2);
+  // There is always one place for a sample that finds the tree full.
+  const Step mark{.kind = StepKind::collapsed};
+  const std::uint32_t step = make_step(mark);
+  make_child(kRoot, step);
+  make_child(kPcOnlyRoot, step);
+}
+
+void Profile::add(const core::SampleTaken& sample) {
+  count(sample);
+  path_.clear();
+  if (sample.with_stack) {
+    add_stack(sample);
+  } else {
+    add_pc(sample);
+  }
+}
+
+void Profile::count(const core::SampleTaken& sample) {
+  (sample.kind == core::SampleKind::on_cpu ? counts_.on_cpu : counts_.blocked) += sample.count;
+  if (!sample.with_stack) {
+    return;
+  }
+  counts_.with_stack += sample.count;
+  counts_.ends.at(static_cast<std::size_t>(sample.stack.end)) += sample.count;
+  counts_.truncated += core::is_truncated(sample.stack.end) ? sample.count : 0;
+}
+
+void Profile::add_stack(const core::SampleTaken& sample) {
+  const bool blocked = sample.kind == core::SampleKind::blocked;
+  const std::vector<core::Frame>& frames = sample.stack.frames;
+  if (by_thread_) {
+    path_.push_back({thread_number(sample.thread, sample.process), {}, StepKind::thread});
+  }
+  if (core::is_truncated(sample.stack.end) || (frames.empty() && !blocked)) {
+    path_.push_back({.kind = StepKind::truncated});
+  }
+  std::transform(frames.rbegin(), frames.rend(), std::back_inserter(path_), step_of);
+  if (blocked) {
+    path_.push_back({syscall_number(sample.blocked_in), {}, StepKind::blocked});
+  }
+
+  // Neighbours in time mostly share their outer frames: those need no look-up.
+  const std::size_t comparable = std::min(path_.size(), last_nodes_.size());
+  std::size_t depth = 0;
+  while (depth < comparable && path_[depth] == last_path_[depth]) {
+    ++depth;
+  }
+  last_nodes_.resize(depth);
+  std::uint32_t node = depth == 0 ? kRoot : last_nodes_.back();
+  for (; depth < path_.size(); ++depth) {
+    const std::uint32_t next = child(node, path_[depth]);
+    if (next == IdIndex::kNone) {
+      node = collapsed_under(node);
+      counts_.collapsed += sample.count;
+      break;
+    }
+    node = next;
+    last_nodes_.push_back(node);
+  }
+  nodes_[node].samples += sample.count;
+  last_path_.swap(path_);
+}
+
+void Profile::add_pc(const core::SampleTaken& sample) {
+  Step step{.kind = StepKind::truncated};
+  if (sample.kind == core::SampleKind::blocked) {
+    step = {syscall_number(sample.blocked_in), {}, StepKind::blocked};
+  } else if (!sample.stack.frames.empty()) {
+    step = step_of(sample.stack.frames.front());
+  }
+  std::uint32_t node = child(kPcOnlyRoot, step);
+  if (node == IdIndex::kNone) {
+    node = collapsed_under(kPcOnlyRoot);
+    counts_.collapsed += sample.count;
+  }
+  nodes_[node].samples += sample.count;
+}
+
+void Profile::add(const core::ModuleSeen& seen) {
+  const auto [place, is_new] =
+      module_places_.try_emplace(static_cast<std::uint32_t>(seen.module.id), modules_.size());
+  if (is_new) {
+    modules_.push_back(seen.module);
+  } else {
+    modules_[place->second] = seen.module;
+  }
+}
+
+void Profile::add(const core::ProcessSeen& seen) {
+  if (processes_.size() < kMaxProcesses) {
+    processes_.push_back(seen);
+  } else {
+    ++unlisted_processes_;
+  }
+}
+
+void Profile::add(const core::ThreadSeen& seen) {
+  if (!by_thread_) {
+    return;
+  }
+  Thread& thread = threads_[thread_number(seen.thread, seen.process)];
+  if (thread.id == seen.thread && !seen.name.empty()) {
+    thread.name = seen.name;
+  }
+}
+
+std::size_t Profile::bytes() const {
+  return nodes_.capacity() * sizeof(Node) + steps_.capacity() * sizeof(Step) + node_index_.bytes() +
+         step_index_.bytes();
+}
+
+/// The node of `step` under `node`, made if it has to be; kNone where there is no room.
+std::uint32_t Profile::child(std::uint32_t node, const Step& step) {
+  const std::uint32_t found = find_child(node, step);
+  if (found != IdIndex::kNone || is_full()) {
+    return found;
+  }
+  std::uint32_t step_id = find_step(step);
+  if (step_id == IdIndex::kNone) {
+    if (steps_.size() >= kMaxSteps) {
+      return IdIndex::kNone;
+    }
+    step_id = make_step(step);
+  }
+  return make_child(node, step_id);
+}
+
+std::uint32_t Profile::find_step(const Step& step) const {
+  return step_index_.find(hash_of(step), [&](std::uint32_t id) { return steps_[id] == step; });
+}
+
+std::uint32_t Profile::make_step(const Step& step) {
+  const auto id = static_cast<std::uint32_t>(steps_.size());
+  reserve_for_one_more(steps_, kMaxSteps);
+  steps_.push_back(step);
+  step_index_.insert(id, [this](std::uint32_t of) { return hash_of(steps_[of]); });
+  return id;
+}
+
+/// Goes by the step itself and not by its number: that would be a second search for each frame.
+std::uint32_t Profile::find_child(std::uint32_t node, const Step& step) const {
+  return node_index_.find(mixed(hash_of(step), node), [&](std::uint32_t id) {
+    return nodes_[id].parent == node && steps_[nodes_[id].step] == step;
+  });
+}
+
+std::uint32_t Profile::make_child(std::uint32_t node, std::uint32_t step_id) {
+  const auto id = static_cast<std::uint32_t>(nodes_.size());
+  reserve_for_one_more(nodes_, hard_max_nodes_);
+  nodes_.push_back({node, step_id, 0});
+  node_index_.insert(id, [this](std::uint32_t of) {
+    return mixed(hash_of(steps_[nodes_[of].step]), nodes_[of].parent);
+  });
+  return id;
+}
+
+/// The mark under `node`. Marks have a small reserve of nodes; when that is used up too, the mark
+/// of the nearest outer frame that has one is taken.
+std::uint32_t Profile::collapsed_under(std::uint32_t node) {
+  const Step mark{.kind = StepKind::collapsed};
+  const std::uint32_t step_id = find_step(mark);
+  for (;; node = nodes_[node].parent) {
+    const std::uint32_t found = find_child(node, mark);
+    if (found != IdIndex::kNone) {
+      return found;
+    }
+    if (nodes_.size() < hard_max_nodes_) {
+      return make_child(node, step_id);
+    }
+  }
+}
+
+std::uint32_t Profile::thread_number(core::ThreadId id, core::ProcessId process) {
+  const auto known = thread_numbers_.find(id);
+  if (known != thread_numbers_.end()) {
+    return known->second;
+  }
+  if (threads_.size() > kMaxThreads) {
+    return kMaxThreads;
+  }
+  const auto number = static_cast<std::uint32_t>(threads_.size());
+  if (threads_.size() == kMaxThreads) {
+    threads_.push_back({{}, {}, "other threads"});
+    return number;
+  }
+  threads_.push_back({id, process, {}});
+  thread_numbers_.emplace(id, number);
+  return number;
+}
+
+std::uint32_t Profile::syscall_number(const std::string& name) {
+  const auto [place, is_new] =
+      syscall_numbers_.try_emplace(name, static_cast<std::uint32_t>(syscalls_.size()));
+  if (is_new) {
+    syscalls_.push_back(name);
+  }
+  return place->second;
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,180 @@
+#include "profiler/profiler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "core/log.h"
+#include "profiler/describe.h"
+#include "profiler/formats/flamegraph_svg.h"
+#include "profiler/formats/folded.h"
+#include "profiler/formats/functions_tsv.h"
+#include "profiler/formats/run_json.h"
+
+namespace sp::profiler {
+namespace {
+
+constexpr std::size_t kTopFunctions = 50;
+constexpr std::string_view kFlameGraph = "flamegraph.svg";
+
+FlameHeading heading_of(const core::RunFacts& facts, const SampleCounts& counts, bool wall) {
+  std::string subtitle = sampling_text(facts, counts, wall);
+  subtitle += fmt::format(", {}, overhead about {:.2f} %", duration_text(facts.elapsed),
+                          facts.cost.overhead_percent);
+  return {facts.command.empty() ? facts.name : command_text(facts.command), subtitle};
+}
+
+}  // namespace
+
+Profiler::Profiler(ProfilerOptions options, core::Channel<core::Record>& records,
+                   std::unique_ptr<Namer> namer, RunDirectory directory)
+    : options_(std::move(options)),
+      records_(records),
+      namer_(std::move(namer)),
+      directory_(std::move(directory)),
+      profile_(options_.by_thread, options_.max_nodes) {}
+
+void Profiler::run() {
+  core::TimePoint next_tick = core::Clock::now() + options_.tick;
+  while (true) {
+    std::optional<core::Record> record = records_.pop_until(next_tick);
+    if (record) {
+      take(std::move(*record));
+    } else if (records_.finished()) {
+      return;
+    }
+    if (core::Clock::now() >= next_tick) {
+      if (options_.on_tick) {
+        options_.on_tick();
+      }
+      next_tick = core::Clock::now() + options_.tick;
+    }
+  }
+}
+
+void Profiler::take(core::Record&& record) {
+  std::visit(
+      [this](const auto& detail) {
+        using Detail = std::decay_t<decltype(detail)>;
+        if constexpr (std::is_same_v<Detail, core::SnapshotWanted>) {
+          write_snapshot();
+        } else if constexpr (std::is_same_v<Detail, core::SampleTaken>) {
+          take(detail);
+        } else {
+          profile_.add(detail);
+        }
+        if constexpr (std::is_same_v<Detail, core::ModuleSeen>) {
+          namer_->add_module(detail.module);
+        } else if constexpr (std::is_same_v<Detail, core::SamplesLost>) {
+          progress_.lost = profile_.counts().lost;
+        }
+      },
+      record);
+}
+
+void Profiler::take(const core::SampleTaken& sample) {
+  profile_.add(sample);
+  const SampleCounts& counts = profile_.counts();
+  progress_.on_cpu.store(counts.on_cpu, std::memory_order_relaxed);
+  progress_.blocked.store(counts.blocked, std::memory_order_relaxed);
+  progress_.truncated.store(counts.truncated, std::memory_order_relaxed);
+}
+
+void Profiler::write_snapshot() {
+  if (!options_.facts_now) {
+    return;
+  }
+  const core::Result<WrittenRun> written = write_files(options_.facts_now(), true);
+  if (!written) {
+    core::log_error("no snapshot: {}", written.error().message());
+    return;
+  }
+  for (const core::Error& failure : written->failures) {
+    core::log_error("snapshot: {}", failure.message());
+  }
+  core::log_note("snapshot of {} samples written to {}", written->counts.total(),
+                 written->directory);
+}
+
+core::Result<WrittenRun> Profiler::finish(const core::RunFacts& facts) {
+  return write_files(facts, false);
+}
+
+core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool snapshot) {
+  const NamedProfile named = name_profile(profile_, *namer_);
+  const std::vector<Function> functions = ranked(named.functions);
+  const RunReport report{.facts = facts,
+                         .version = options_.version,
+                         .snapshot = snapshot,
+                         .by_thread = options_.by_thread,
+                         .wall = options_.wall,
+                         .counts = profile_.counts(),
+                         .modules = profile_.modules(),
+                         .processes = profile_.processes(),
+                         .unlisted_processes = profile_.unlisted_processes()};
+  // The smallest first: on a disk that is nearly full they still go through.
+  std::vector<Output> outputs = {
+      {"run.json", [&](std::ostream& out) { write_run_json(out, report); }},
+      {"functions.tsv", [&](std::ostream& out) { write_functions_tsv(out, functions); }},
+      {"stacks.folded", [&](std::ostream& out) { write_folded(out, named); }}};
+  if (options_.flame) {
+    outputs.push_back({std::string(kFlameGraph), [&](std::ostream& out) {
+                         write_flamegraph_svg(out, named,
+                                              heading_of(facts, named.counts, options_.wall));
+                       }});
+  }
+  WrittenRun written{.directory = directory_.path(), .counts = named.counts, .wall = options_.wall};
+  const std::size_t top = std::min(kTopFunctions, functions.size());
+  written.top.assign(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(top));
+  const std::vector<Output> failed = write_outputs(std::move(outputs), written);
+  if (!failed.empty() && !snapshot) {
+    write_to_fallback(failed, facts.name, written);
+  }
+  if (written.files.empty()) {
+    return tl::unexpected(written.failures.front());
+  }
+  return written;
+}
+
+/// Those that could not be written, in the same order.
+std::vector<Profiler::Output> Profiler::write_outputs(std::vector<Output> outputs,
+                                                      WrittenRun& written) {
+  std::vector<Output> failed;
+  for (Output& output : outputs) {
+    core::Result<WrittenFile> file = directory_.write(output.name, output.writer);
+    if (file) {
+      written.files.push_back(std::move(*file));
+    } else {
+      written.failures.push_back(std::move(file.error()));
+      failed.push_back(std::move(output));
+    }
+  }
+  if (failed.empty() && !options_.flame) {
+    // One of a run that was overwritten would show something else than its neighbours.
+    directory_.remove(std::string(kFlameGraph));
+  }
+  return failed;
+}
+
+void Profiler::write_to_fallback(const std::vector<Output>& outputs, const std::string& run_name,
+                                 WrittenRun& written) {
+  core::Result<RunDirectory> fallback = RunDirectory::create_fallback(run_name);
+  if (!fallback) {
+    written.failures.push_back(std::move(fallback.error()));
+    return;
+  }
+  for (const Output& output : outputs) {
+    core::Result<WrittenFile> file = fallback->write(output.name, output.writer);
+    if (file) {
+      written.fallback_directory = fallback->path();
+      written.files.push_back(std::move(*file));
+    } else {
+      written.failures.push_back(std::move(file.error()));
+    }
+  }
+}
+
+}  // namespace sp::profiler

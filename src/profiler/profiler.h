@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/channel.h"
+#include "core/clock.h"
+#include "core/messages.h"
+#include "core/result.h"
+#include "core/run_facts.h"
+#include "profiler/named_profile.h"
+#include "profiler/namer.h"
+#include "profiler/profile.h"
+#include "profiler/run_directory.h"
+#include "profiler/written_run.h"
+
+namespace sp::profiler {
+
+struct ProfilerOptions {
+  bool flame = false;      // write flamegraph.svg too
+  bool by_thread = false;  // stacks begin with their thread's name
+  bool wall = false;       // blocked threads are sampled too: said beside the numbers
+  std::size_t max_nodes = Profile::kMaxNodes;
+  std::string version{};  // of superprofiler, for run.json
+  /// Asked on the profiler thread when a snapshot is wanted: the run as it is known then.
+  std::function<core::RunFacts()> facts_now{};
+  /// Called on the profiler thread about every `tick`, for a status line.
+  std::function<void()> on_tick{};
+  core::Duration tick = std::chrono::milliseconds(200);
+};
+
+/// What has come in so far; any thread may read it.
+struct Progress {
+  std::atomic<std::uint64_t> on_cpu = 0;
+  std::atomic<std::uint64_t> blocked = 0;
+  std::atomic<std::uint64_t> truncated = 0;
+  std::atomic<std::uint64_t> lost = 0;
+
+  [[nodiscard]] std::uint64_t samples() const { return on_cpu + blocked; }
+};
+
+/// The third stage. run(), snapshots and finish() happen on one thread, the profiler thread, which
+/// also owns the namer. Records come in; files go out. The channel outlives it.
+class Profiler {
+ public:
+  Profiler(ProfilerOptions options, core::Channel<core::Record>& records,
+           std::unique_ptr<Namer> namer, RunDirectory directory);
+
+  /// Reads records until the channel is closed and empty.
+  void run();
+  /// Names and writes everything. What cannot be written to the run's directory goes to a fallback
+  /// directory; an error only where nothing at all could be written.
+  [[nodiscard]] core::Result<WrittenRun> finish(const core::RunFacts& facts);
+
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+
+ private:
+  struct Output {
+    std::string name;
+    RunDirectory::Writer writer;
+  };
+
+  void take(core::Record&& record);
+  void take(const core::SampleTaken& sample);
+  void write_snapshot();
+  [[nodiscard]] core::Result<WrittenRun> write_files(const core::RunFacts& facts, bool snapshot);
+  [[nodiscard]] std::vector<Output> write_outputs(std::vector<Output> outputs, WrittenRun& written);
+  static void write_to_fallback(const std::vector<Output>& outputs, const std::string& run_name,
+                                WrittenRun& written);
+
+  const ProfilerOptions options_;
+  core::Channel<core::Record>& records_;
+  const std::unique_ptr<Namer> namer_;
+  RunDirectory directory_;
+  Profile profile_;
+  Progress progress_;
+};
+
+}  // namespace sp::profiler

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace sp::profiler {
+
+/// Finds the line of each function where most of its samples were.
+class SourceTally {
+ public:
+  static constexpr std::uint32_t kUnknown = UINT32_MAX;
+
+  [[nodiscard]] std::uint32_t number(const std::string& file, std::uint32_t line);
+  /// `self` samples were at this line, `total` were at it or in what it called.
+  void add(std::uint32_t function, std::uint32_t source, std::uint64_t self, std::uint64_t total);
+
+  /// Calls use(function, "file:line") once for each function with a known line. Samples of its own
+  /// outrank those of what it called; between equals the first in the alphabet wins.
+  template <typename Use>
+  void for_each_hottest(Use use) const {
+    for (const auto& [function, best] : hottest()) {
+      use(function, sources_[best]);
+    }
+  }
+
+ private:
+  struct Weight {
+    std::uint64_t self = 0;
+    std::uint64_t total = 0;
+  };
+
+  [[nodiscard]] std::unordered_map<std::uint32_t, std::uint32_t> hottest() const;
+
+  std::vector<std::string> sources_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::unordered_map<std::uint64_t, Weight> weights_;  // function << 32 | source
+};
+
+}  // namespace sp::profiler

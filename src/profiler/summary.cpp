@@ -1,0 +1,188 @@
+#include "profiler/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "profiler/describe.h"
+#include "profiler/text.h"
+
+namespace sp::profiler {
+namespace {
+
+class SummaryWriter {
+ public:
+  SummaryWriter(const core::RunFacts& facts, const WrittenRun& run, const SummaryStyle& style)
+      : facts_(facts), run_(run), style_(style) {}
+
+  std::string run() {
+    what();
+    if (run_.counts.total() == 0) {
+      nothing_seen();
+    } else {
+      functions();
+    }
+    cost();
+    losses();
+    notes();
+    files();
+    return std::move(text_);
+  }
+
+ private:
+  void line(std::string_view text) {
+    text_ += text;
+    text_ += '\n';
+  }
+  [[nodiscard]] std::string bold(std::string_view text) const {
+    return style_.colour ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
+  }
+  [[nodiscard]] std::string warning(std::string_view text) const {
+    return style_.colour ? fmt::format("\033[33m{}\033[0m", text) : std::string(text);
+  }
+
+  void what() {
+    std::string text = sampling_text(facts_, run_.counts, run_.wall);
+    text += fmt::format("; {} in {} {}", duration_text(facts_.elapsed), grouped(facts_.threads),
+                        facts_.threads == 1 ? "thread" : "threads");
+    if (facts_.processes > 1) {
+      text += fmt::format(" of {} processes", grouped(facts_.processes));
+    }
+    wrapped(bold(text));
+  }
+
+  void nothing_seen() {
+    line(run_.wall ? "No sample was taken: the target ran for too short a time."
+                   : "No sample was taken: the target ran too short, or waited all the time.");
+    line("Try a smaller interval (-i 10), a longer run" +
+         std::string(run_.wall ? "." : ", or --wall to see where it waits."));
+  }
+
+  void functions() {
+    line(bold("  self %  total %  function"));
+    const auto all = static_cast<double>(run_.counts.total());
+    const auto stacks = static_cast<double>(run_.counts.with_stack);
+    const std::size_t rows = std::min(style_.functions, run_.top.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      const Function& row = run_.top[i];
+      const double self = 100 * static_cast<double>(row.self) / all;
+      const double total = stacks > 0 ? 100 * static_cast<double>(row.total) / stacks : 0;
+      line(fmt::format("{:8.2f} {:8.2f}  {}", self, total, place(row)));
+    }
+  }
+
+  /// "function  module", cut to what is left of the line.
+  [[nodiscard]] std::string place(const Function& row) const {
+    const std::size_t room = std::max<std::size_t>(style_.columns, 50) - 19;
+    const std::string whole = folded_name(row.name);
+    if (whole.starts_with(std::string(base_name(row.module)) + "+0x")) {
+      return elided(whole, room);  // it names its module already
+    }
+    const std::string module = elided(folded_name(base_name(row.module)), 24);
+    const std::size_t taken = row.module.empty() ? 0 : count_code_points(module) + 2;
+    const std::string name = elided(folded_name(row.name), room - taken);
+    return row.module.empty() ? name : name + "  " + module;
+  }
+
+  void cost() {
+    const core::Cost& cost = facts_.cost;
+    std::string text = fmt::format(
+        "cost: {} {}, {} stopped, longest pause {}; overhead about {:.2f} % of {} on-CPU",
+        grouped(cost.stops), cost.stops == 1 ? "stop" : "stops", duration_text(cost.stopped),
+        duration_text(cost.longest_stop), cost.overhead_percent, duration_text(cost.target_cpu));
+    text += cost.budget_percent > 0 ? fmt::format(" (budget {:g} %)", cost.budget_percent)
+                                    : std::string(" (no budget)");
+    wrapped(text);
+  }
+
+  void losses() {
+    const SampleCounts& counts = run_.counts;
+    const auto say = [this](std::uint64_t number, std::string_view what) {
+      if (number > 0) {
+        wrapped(warning(fmt::format("{} {}", grouped(number), what)));
+      }
+    };
+    if (counts.truncated > 0) {
+      wrapped(warning(fmt::format("{} stacks ({}) are truncated: their outer frames are missing",
+                                  grouped(counts.truncated),
+                                  percent_text(static_cast<double>(counts.truncated),
+                                               static_cast<double>(counts.with_stack)))));
+    }
+    say(std::max(facts_.losses.samples_dropped, counts.lost),
+        "samples were lost: they came faster than they could be read");
+    say(counts.collapsed, "samples stand at an outer frame: too many distinct stacks");
+  }
+
+  void notes() {
+    for (const std::string& note : facts_.notes) {
+      wrapped("note: " + note);
+    }
+  }
+
+  void files() {
+    for (const core::Error& failure : run_.failures) {
+      wrapped(warning("could not write: " + failure.message()));
+    }
+    if (!run_.fallback_directory.empty()) {
+      wrapped(warning("what could not be written there is in " + run_.fallback_directory));
+    }
+    if (!run_.files.empty()) {
+      line(bold("files:"));
+    }
+    for (const WrittenFile& file : run_.files) {
+      line(fmt::format("  {}", file.path));
+      line(fmt::format("      {}", how_to_open(file)));
+    }
+  }
+
+  [[nodiscard]] static std::string how_to_open(const WrittenFile& file) {
+    const std::string path = command_text({file.path});
+    if (file.name == "flamegraph.svg") {
+      return "open it in a browser: xdg-open " + path;
+    }
+    if (file.name == "stacks.folded") {
+      return "drop it on speedscope, or: flamegraph.pl " + path + " > out.svg";
+    }
+    if (file.name == "functions.tsv") {
+      return "vd " + path + ", or: column -t -s \"$(printf '\\t')\" " + path + " | less -S";
+    }
+    return "jq . " + path;
+  }
+
+  /// One paragraph, broken at blanks; what follows the first line is indented.
+  void wrapped(std::string_view text) {
+    const std::size_t room = std::max<std::size_t>(style_.columns, 50);
+    std::size_t used = 0;
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find(' '), text.size());
+      const std::string_view word = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
+      const std::size_t width = count_code_points(word);
+      if (used > 0 && used + 1 + width > room) {
+        text_ += "\n  ";
+        used = 2;
+      } else if (used > 0) {
+        text_ += ' ';
+        ++used;
+      }
+      text_ += word;
+      used += width;
+    }
+    text_ += '\n';
+  }
+
+  const core::RunFacts& facts_;
+  const WrittenRun& run_;
+  const SummaryStyle& style_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string summary_text(const core::RunFacts& facts, const WrittenRun& run,
+                         const SummaryStyle& style) {
+  return SummaryWriter(facts, run, style).run();
+}
+
+}  // namespace sp::profiler

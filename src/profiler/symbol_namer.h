@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "profiler/namer.h"
+#include "symbols/symbolizer.h"
+
+namespace sp::profiler {
+
+/// Names from the files that the target runs. Belongs to the thread that names (see Symbolizer).
+class SymbolNamer final : public Namer {
+ public:
+  explicit SymbolNamer(symbols::SymbolizerOptions options);
+
+  void add_module(const core::Module& module) override;
+  [[nodiscard]] const std::vector<symbols::NamedFrame>& name(core::ModuleOffset where,
+                                                             bool is_return_address) override;
+
+ private:
+  symbols::Symbolizer symbolizer_;
+};
+
+}  // namespace sp::profiler

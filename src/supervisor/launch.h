@@ -1,0 +1,53 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/fd.h"
+#include "core/result.h"
+
+namespace sp::supervisor {
+
+struct LaunchOptions {
+  std::vector<std::string> argv;  // not empty; argv[0] is looked up in PATH
+  bool no_aslr = false;
+};
+
+/// A child that was forked and waits for our word before it execs, so that it can be seized first.
+class LaunchedChild {
+ public:
+  /// Forks. The child has our standard streams, our process group, and the signal dispositions,
+  /// mask and limits that superprofiler itself was started with. If we die before go(), it exits.
+  [[nodiscard]] static core::Result<LaunchedChild> fork(const LaunchOptions& options);
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  /// Lets it exec.
+  void go();
+
+  /// After the child has ended without an exec (or its exec was seen): the errno of the failed
+  /// exec, 0 where it succeeded.
+  [[nodiscard]] int exec_error();
+
+ private:
+  LaunchedChild(pid_t pid, core::UniqueFd go, core::UniqueFd error)
+      : pid_(pid), go_(std::move(go)), error_(std::move(error)) {}
+
+  pid_t pid_;
+  core::UniqueFd go_;
+  core::UniqueFd error_;
+};
+
+/// What a shell would say for an exec that failed with `error`: 127 not found, 126 cannot run.
+[[nodiscard]] int status_of_exec_error(int error);
+/// "gzzip: not found in PATH", with the fix where there is one.
+[[nodiscard]] std::string explain_exec_error(const std::string& program, int error);
+
+/// Raises our limit of open files to the hard limit: each traced thread takes up to three. A
+/// launched child gets the old one back.
+void raise_open_files_limit();
+
+}  // namespace sp::supervisor

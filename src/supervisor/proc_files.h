@@ -1,0 +1,71 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace sp::supervisor {
+
+/// Reads /proc files of a process. proc(5). All of them can fail with ENOENT or ESRCH at any time,
+/// because the process can end at any time.
+
+[[nodiscard]] core::Result<std::string> read_proc(const std::string& path);
+
+/// The tids under /proc/PID/task.
+[[nodiscard]] core::Result<std::vector<pid_t>> list_threads(pid_t pid);
+
+/// Fields of /proc/.../stat that the supervisor needs.
+struct TaskStat {
+  char state = '?';  // R S D T t Z X I
+  int processor = 0;
+  std::uint64_t start_time = 0;  // clock ticks since boot; with the pid it names a process
+};
+/// Reads the text of a stat file; nothing where it is not one. The command's name may hold any
+/// character, ')' too.
+[[nodiscard]] std::optional<TaskStat> parse_stat(std::string_view text);
+[[nodiscard]] std::optional<TaskStat> read_stat(pid_t pid);
+
+/// The value of a line "NAME:\tVALUE" of a status file; nothing where there is none.
+[[nodiscard]] std::optional<std::string_view> status_field(std::string_view status,
+                                                           std::string_view name);
+
+/// Masks of /proc/.../status, bit N-1 for signal N.
+struct SignalMasks {
+  std::uint64_t thread_pending = 0;
+  std::uint64_t process_pending = 0;
+  std::uint64_t blocked = 0;
+  std::uint64_t ignored = 0;
+  std::uint64_t caught = 0;
+};
+[[nodiscard]] std::optional<SignalMasks> parse_signal_masks(std::string_view status);
+[[nodiscard]] std::optional<SignalMasks> read_signal_masks(pid_t tid);
+
+/// The thread group that a tid belongs to.
+[[nodiscard]] std::optional<pid_t> read_thread_group(pid_t tid);
+
+/// The words of the command line; a kernel thread or a zombie has none.
+[[nodiscard]] std::vector<std::string> read_command_line(pid_t pid);
+
+/// The program file is a 32-bit ELF one; false where it cannot be read.
+[[nodiscard]] bool runs_32_bit_code(pid_t pid);
+
+/// The thread's name (comm); "" where it is gone.
+[[nodiscard]] std::string read_name(pid_t pid, pid_t tid);
+
+/// A line of /proc/PID/task/TID/syscall.
+struct BlockedCall {
+  int number = -1;  // -1: blocked, but not in a system call (a page fault)
+  std::uint64_t first_argument = 0;
+  std::uint64_t sp = 0;
+  std::uint64_t pc = 0;
+};
+/// Nothing where the thread runs.
+[[nodiscard]] std::optional<BlockedCall> parse_syscall(std::string_view text);
+
+}  // namespace sp::supervisor

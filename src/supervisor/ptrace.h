@@ -1,0 +1,57 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "arch/native.h"
+#include "core/result.h"
+
+/// Every ptrace(2) and wait(2) call of superprofiler. The kernel binds a tracee to the thread that
+/// attached or forked it and answers any other thread with ESRCH, which is also the word for "has
+/// died": so each call here checks that it is on the thread that bind_to_this_thread() named.
+///
+/// "The tracee is gone" (ESRCH) is an ordinary answer of every call: a tracee can be killed
+/// between any two of ours.
+namespace sp::supervisor::ptrace {
+
+using Registers = arch::Native::Registers;
+
+void bind_to_this_thread();
+
+/// What children of a tracee are followed; whatever is not followed is never traced.
+struct FollowOptions {
+  bool forks = true;
+};
+
+/// Attaches to one thread without stopping it. Errors: EPERM (see refusal.h), ESRCH.
+[[nodiscard]] core::Result<void> seize(pid_t tid, FollowOptions follow);
+
+/// Lets a stopped thread run, delivering `signal` (0: none).
+[[nodiscard]] core::Result<void> resume(pid_t tid, int signal);
+/// Leaves a thread in its group-stop, but lets it hear SIGCONT.
+[[nodiscard]] core::Result<void> listen(pid_t tid);
+/// Lets a stopped thread go for good, delivering `signal` (0: none).
+[[nodiscard]] core::Result<void> detach(pid_t tid, int signal);
+/// Asks a running thread to stop; it reports PTRACE_EVENT_STOP, or whatever stop comes first.
+[[nodiscard]] core::Result<void> interrupt(pid_t tid);
+
+[[nodiscard]] core::Result<Registers> registers(pid_t tid);
+[[nodiscard]] core::Result<void> set_registers(pid_t tid, const Registers& registers);
+[[nodiscard]] core::Result<siginfo_t> signal_info(pid_t tid);
+/// The number that goes with an event: new tid, former tid of an exec, exit status.
+[[nodiscard]] core::Result<unsigned long> event_message(pid_t tid);
+
+/// One report of wait(2).
+struct Report {
+  pid_t tid = 0;
+  int status = 0;  // as wait(2) gives it; see wait_status.h
+};
+
+/// Waits for any child or tracee. Nothing where a signal came first (EINTR) or, without `block`,
+/// where there is none now. Error: ECHILD, there is nothing left to wait for.
+[[nodiscard]] core::Result<std::optional<Report>> wait_any(bool block);
+
+}  // namespace sp::supervisor::ptrace

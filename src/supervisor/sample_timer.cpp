@@ -1,0 +1,305 @@
+#include "supervisor/sample_timer.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include "supervisor/proc_files.h"
+
+namespace sp::supervisor {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr core::Duration kIdleRound = milliseconds(10);
+constexpr core::Duration kWindow = milliseconds(100);
+
+core::Duration own_cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+}  // namespace
+
+SampleTimer::SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMeter& meter,
+                         Wishes& wishes, Doorbell& doorbell, core::Channel<core::StopEvent>& events)
+    : options_(options),
+      slots_(slots),
+      meter_(meter),
+      wishes_(wishes),
+      doorbell_(doorbell),
+      waits_(events),
+      governor_(options.interval, options.overhead_percent),
+      random_(std::random_device{}()),
+      interrupts_only_(options.stop_with == StopWith::interrupt) {}
+
+void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<pid_t> avoiding) {
+  ::prctl(PR_SET_NAME, "sp-timer");
+  ::prctl(PR_SET_TIMERSLACK, 1UL);
+  CpuFollower follower(followed, std::move(avoiding));
+  const core::TimePoint start = core::Clock::now();
+  const core::TimePoint first = start + options_.delay;
+  core::TimePoint next = first;
+  last_tick_ = first;
+  window_start_ = first;
+  while (!stop.stop_requested()) {
+    if (wishes_.heartbeat) {
+      doorbell_.ring();
+    } else {
+      doorbell_.ring_again();
+    }
+    const core::TimePoint now = core::Clock::now();
+    if (options_.duration > core::Duration{} && now >= first + options_.duration &&
+        !wishes_.time_is_up) {
+      wishes_.time_is_up = true;
+      doorbell_.ring();
+    }
+    if (now >= next) {
+      tick(now, follower);
+      // Each CPU that the target uses is ticked on once in the interval on average.
+      const core::Duration mean = governor_.interval(meter_.per_stop(), own_share_) /
+                                  static_cast<std::int64_t>(missed_ ? 4 * busy_cpus_ : busy_cpus_);
+      // Planned from the plan, so that a late wake-up does not lower the rate; a long delay (we
+      // were stopped) is not made up for.
+      next = std::max(next + jittered(mean), now - 2 * mean);
+    }
+    take_signals_until(std::min(next, now + kIdleRound));
+  }
+  pause();
+}
+
+void SampleTimer::pause() {
+  const std::lock_guard lock(pause_mutex_);
+  paused_ = true;
+}
+
+SampleSlots::List SampleTimer::take_interrupts() {
+  const std::lock_guard lock(interrupts_mutex_);
+  return std::exchange(interrupts_, {});
+}
+
+void SampleTimer::tick(core::TimePoint now, CpuFollower& follower) {
+  const std::lock_guard lock(pause_mutex_);
+  if (paused_) {
+    return;
+  }
+  const auto before = list_version_;
+  SampleSlots::List old;
+  if (options_.wall) {
+    old = list_;
+  }
+  slots_.refresh(list_, list_version_);
+  if (options_.wall && before != list_version_) {
+    for (const auto& slot : old) {
+      if (slot->state == SlotState::gone) {
+        waits_.report(*slot, now);
+      }
+    }
+  }
+  // A look takes about 1 us of the CPU that the target is on. So of many threads a window is
+  // looked at, every thread with the same chance: fewer samples, no bias.
+  const auto budget = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(options_.interval / microseconds(20), 8, 256));
+  const std::size_t looks = std::min(budget, list_.size());
+  const std::size_t first = looks < list_.size() ? random_() % list_.size() : 0;
+  running_.clear();
+  asked_ = 0;
+  for (std::size_t i = 0; i < looks; ++i) {
+    const auto& slot = list_[(first + i) % list_.size()];
+    look(*slot, slot);
+  }
+  account(now, looks, list_.size(), follower.cpus());
+  choose_and_ask(now, follower);
+}
+
+void SampleTimer::choose_and_ask(core::TimePoint now, CpuFollower& follower) {
+  if (running_.empty()) {
+    return;
+  }
+  // Of the threads on this CPU one was running and the others wait for their turn on it: each has
+  // the CPU for the same part of the time, so each is as likely to be sampled. Who has just moved
+  // to another CPU is stopped across CPUs rather than missed.
+  const auto elsewhere = std::partition(running_.begin(), running_.end(), [&](const Running& r) {
+    return !options_.follow_cpu || follower.at() < 0 || r.cpu == follower.at();
+  });
+  const auto here = static_cast<std::size_t>(elsewhere - running_.begin());
+  std::set<int> cpus;
+  for (const Running& running : running_) {
+    cpus.insert(running.cpu);
+  }
+  busy_cpus_ = cpus.size();
+  // Ticking on the target's CPU and finding it moved (a stop makes the scheduler move it), we go
+  // after it and tick again soon: asking from here would bring the interrupt's delay back.
+  missed_ = here == 0 && precise_ && options_.follow_cpu;
+  if (!missed_ && (here > 0 || busy_cpus_ == 1)) {
+    ask(running_[random_() % (here > 0 ? here : running_.size())].slot, now);
+  }
+  if (!options_.follow_cpu) {
+    return;
+  }
+  const int next = running_[random_() % running_.size()].cpu;
+  if (busy_cpus_ == 1) {
+    follower.follow(next, precise_);
+  } else {
+    follower.visit(next, precise_);
+  }
+}
+
+void SampleTimer::sample_was_taken(bool at_system_call) {
+  constexpr int kLooked = 32;
+  ++looked_;
+  at_system_call_ += at_system_call ? 1 : 0;
+  if (looked_ == kLooked) {
+    if (at_system_call_ * 20 > kLooked) {
+      precise_ = true;
+    }
+    looked_ = 0;
+    at_system_call_ = 0;
+  }
+}
+
+void SampleTimer::look(SampleSlot& slot, const std::shared_ptr<SampleSlot>& shared) {
+  const SlotState state = slot.state;
+  if (state == SlotState::gone || state == SlotState::not_sampled) {
+    return;
+  }
+  if (state == SlotState::asked) {
+    ++counts_.while_in_flight;
+    ++asked_;
+    return;
+  }
+  std::array<char, 1024> buffer;
+  const auto stat = parse_stat(reread(slot.stat, slot, "stat", buffer));
+  if (!stat) {
+    return;
+  }
+  if (stat->state == 'R') {
+    running_.push_back({shared, stat->processor});
+    if (slot.wait_id != 0) {
+      waits_.woke(slot, core::Clock::now());
+    }
+  } else if (options_.wall && (stat->state == 'S' || stat->state == 'D') &&
+             !waits_.look(slot, core::Clock::now())) {
+    dropped_ = true;
+  }
+}
+
+void SampleTimer::ask(const std::shared_ptr<SampleSlot>& slot, core::TimePoint since) {
+  const bool by_signal = !interrupts_only_ && slot->guard != nullptr;
+  if (slot->state != SlotState::idle) {
+    return;
+  }
+  slot->asked_at = since.time_since_epoch().count();
+  slot->by_signal = by_signal;
+  if (by_signal) {
+    // Counted before it is sent: a death of ours in between must find it counted.
+    ++slot->guard->stops_in_flight;
+  }
+  SlotState expected = SlotState::idle;
+  if (!slot->state.compare_exchange_strong(expected, SlotState::asked)) {
+    if (by_signal) {
+      --slot->guard->stops_in_flight;
+    }
+    return;
+  }
+  if (!by_signal) {
+    {
+      const std::lock_guard lock(interrupts_mutex_);
+      interrupts_.push_back(slot);
+    }
+    wishes_.interrupts_wanted = true;
+    doorbell_.ring();
+    return;
+  }
+  if (::syscall(SYS_tgkill, slot->process.pid, slot->thread.tid, SIGSTOP) != 0) {
+    if (errno == EPERM) {
+      // We may trace it but not signal it (another user's, and no CAP_KILL).
+      interrupts_only_ = true;
+    }
+    expected = SlotState::asked;
+    if (slot->state.compare_exchange_strong(expected, SlotState::idle)) {
+      --slot->guard->stops_in_flight;
+    }
+  }
+}
+
+void SampleTimer::account(core::TimePoint now, std::size_t looked, std::size_t of, int cpus) {
+  const core::Duration gap = now - last_tick_;
+  last_tick_ = now;
+  ++counts_.ticks;
+  counts_.ticking += gap.count();
+  const double running =
+      looked == 0 ? 0
+                  : std::min<double>(static_cast<double>(running_.size() + asked_) *
+                                         static_cast<double>(of) / static_cast<double>(looked),
+                                     cpus);
+  counts_.target_cpu += static_cast<std::int64_t>(running * static_cast<double>(gap.count()));
+  running_now_ += (running - running_now_) / 16;
+  if (now - window_start_ < kWindow) {
+    return;
+  }
+  // Where the target could use every CPU, what we compute beside its stops is taken from it too.
+  const core::Duration own = own_cpu_time();
+  const double used = static_cast<double>((own - own_cpu_at_window_).count()) /
+                      (static_cast<double>((now - window_start_).count()) * cpus);
+  own_share_ = running_now_ > cpus - 0.5 ? used : 0;
+  own_cpu_at_window_ = own;
+  window_start_ = now;
+  if (dropped_.exchange(false)) {
+    governor_.samples_were_dropped();
+  } else {
+    governor_.window_was_clean();
+  }
+}
+
+void SampleTimer::take_signals_until(core::TimePoint deadline) {
+  sigset_t ours;
+  ::sigemptyset(&ours);
+  for (const int signal : control_signals()) {
+    ::sigaddset(&ours, signal);
+  }
+  const auto left = std::max(deadline - core::Clock::now(), core::Duration{});
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const timespec timeout{whole.count(), (left - whole).count()};
+  const int signal = ::sigtimedwait(&ours, nullptr, &timeout);
+  switch (signal) {
+    case SIGINT:
+    case SIGQUIT:
+      ++wishes_.interrupts;
+      break;
+    case SIGTERM:
+    case SIGHUP:
+      wishes_.terminate = true;
+      break;
+    case SIGUSR1:
+      ++wishes_.snapshots;
+      break;
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+      wishes_.suspend = true;
+      break;
+    default:
+      return;  // the time was up
+  }
+  doorbell_.ring();
+}
+
+core::Duration SampleTimer::jittered(core::Duration mean) {
+  // Uniform in [0, 2U): the mean is U and no period of the target's can stay in step with it.
+  std::uniform_int_distribution<std::int64_t> gap(0,
+                                                  std::max<std::int64_t>(2 * mean.count() - 1, 0));
+  return core::Duration{gap(random_)};
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <random>
+#include <stop_token>
+#include <vector>
+
+#include "core/channel.h"
+#include "core/clock.h"
+#include "core/messages.h"
+#include "supervisor/control.h"
+#include "supervisor/cpu_follower.h"
+#include "supervisor/governor.h"
+#include "supervisor/sample_slot.h"
+#include "supervisor/wait_watch.h"
+
+namespace sp::supervisor {
+
+enum class StopWith : std::uint8_t { sigstop, interrupt };
+
+struct SampleTimerOptions {
+  core::Duration interval = std::chrono::microseconds(100);
+  double overhead_percent = 25;
+  StopWith stop_with = StopWith::sigstop;
+  bool wall = false;
+  bool follow_cpu = true;  // false: for bench/ alone, to show what it buys
+  core::Duration delay{};
+  core::Duration duration{};  // 0: no end
+};
+
+/// Numbers of the timer thread, read by any.
+struct TickCounts {
+  std::atomic<std::uint64_t> ticks{0};
+  std::atomic<std::uint64_t> while_in_flight{0};  // looks that found the last stop not yet over
+  std::atomic<std::int64_t> ticking{0};           // nanoseconds that sampling was on
+  std::atomic<std::int64_t> target_cpu{0};        // nanoseconds, estimated from what ran at ticks
+};
+
+/// Says when which thread is stopped. Runs on its own thread, on the CPU that it is going to
+/// interrupt (see CpuFollower). In: the slots.
+/// Out: SIGSTOPs, or wishes for PTRACE_INTERRUPT, to running threads; with --wall, Waited events
+/// of blocked ones, which are looked at from outside and not stopped. It also takes all signals
+/// that are sent to superprofiler and turns them into Wishes.
+class SampleTimer {
+ public:
+  SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMeter& meter, Wishes& wishes,
+              Doorbell& doorbell, core::Channel<core::StopEvent>& events);
+
+  /// The thread's life. `followed` is the ptrace thread, `avoiding` our other threads.
+  void run(const std::stop_token& stop, pid_t followed, std::vector<pid_t> avoiding);
+
+  /// No stop is asked for once this has returned. Any thread.
+  void pause();
+
+  /// From now on no SIGSTOP is sent. Any thread.
+  void use_interrupts() { interrupts_only_ = true; }
+
+  /// Tids that are to be stopped with PTRACE_INTERRUPT; the ptrace thread takes them.
+  [[nodiscard]] std::vector<std::shared_ptr<SampleSlot>> take_interrupts();
+
+  /// The ptrace thread tells of each sample whether it fell on the way out of a system call. Where
+  /// many do, stops are asked for on the target's own CPU from then on (see CpuFollower).
+  void sample_was_taken(bool at_system_call);
+  /// What a tick on the target's own CPU costs it beside the stop: measured in a virtual machine
+  /// (bench/README.md).
+  [[nodiscard]] core::Duration tick_cost() const {
+    return precise_ ? std::chrono::microseconds(40) : core::Duration{};
+  }
+
+  /// The ptrace thread could not hand a sample on.
+  void sample_was_dropped() { dropped_ = true; }
+
+  [[nodiscard]] const TickCounts& counts() const { return counts_; }
+
+ private:
+  void tick(core::TimePoint now, CpuFollower& follower);
+  void look(SampleSlot& slot, const std::shared_ptr<SampleSlot>& shared);
+  void ask(const std::shared_ptr<SampleSlot>& slot, core::TimePoint since);
+  void choose_and_ask(core::TimePoint now, CpuFollower& follower);
+  void account(core::TimePoint now, std::size_t looked, std::size_t of, int cpus);
+  void take_signals_until(core::TimePoint deadline);
+  [[nodiscard]] core::Duration jittered(core::Duration mean);
+
+  SampleTimerOptions options_;
+  SampleSlots& slots_;
+  CostMeter& meter_;
+  Wishes& wishes_;
+  Doorbell& doorbell_;
+  WaitWatch waits_;
+  Governor governor_;
+  TickCounts counts_;
+  std::mt19937_64 random_;
+  std::atomic<bool> dropped_{false};
+  std::atomic<bool> interrupts_only_{false};
+  std::atomic<bool> precise_{false};
+  int looked_ = 0;  // these two: the ptrace thread's
+  int at_system_call_ = 0;
+
+  SampleSlots::List list_;
+  std::uint64_t list_version_ = 0;
+  struct Running {
+    std::shared_ptr<SampleSlot> slot;
+    int cpu = 0;
+  };
+  std::vector<Running> running_;  // at the last look
+  std::size_t busy_cpus_ = 1;     // that these were on
+  bool missed_ = false;           // the target was on another CPU than the one that we ticked on
+  std::size_t asked_ = 0;  // of the last look: ran when they were asked to stop, and have not yet
+  core::TimePoint last_tick_;
+  core::TimePoint window_start_;
+  core::Duration own_cpu_at_window_{};
+  double own_share_ = 0;
+  double running_now_ = 0;
+
+  std::mutex pause_mutex_;  // held during a tick
+  bool paused_ = false;
+  std::mutex interrupts_mutex_;
+  SampleSlots::List interrupts_;
+};
+
+}  // namespace sp::supervisor

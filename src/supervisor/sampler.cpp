@@ -1,0 +1,126 @@
+#include "supervisor/sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "supervisor/memory.h"
+#include "supervisor/proc_files.h"
+#include "supervisor/syscall_restart.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+
+constexpr core::Duration kMapsPause = std::chrono::milliseconds(2);
+constexpr std::size_t kFirstCopy = std::size_t{16} << 10U;
+
+}  // namespace
+
+Sampler::Sampler(SamplerOptions options, Outbox& outbox)
+    : options_(options), outbox_(outbox), random_(std::random_device{}()) {
+  spare_.bytes.resize(kFirstCopy);
+}
+
+void Sampler::take(Tracee& tracee, core::TimePoint now) {
+  const std::uint64_t wait = std::exchange(tracee.blocked_wait, 0);
+  auto registers = ptrace::registers(tracee.id.tid);
+  if (!registers) {
+    if (registers.error().code == ENOTSUP) {
+      tracee.process->profiled = false;
+    }
+    return;
+  }
+  const auto call = Native::leaving_syscall(*registers);
+  on_system_call_ = call.has_value();
+  const bool slept = Native::returns_eintr(*registers) || Native::will_restart(*registers);
+  if (call && slept && tracee.slot != nullptr) {
+    tracee.slot->scheduled_by_us = true;
+    if (Native::syscall_name(*call) != "restart_syscall") {
+      tracee.slot->interrupted_call = *call;
+    }
+  }
+  if (!knows(*tracee.process, Native::pc(*registers)) &&
+      now - tracee.process->maps_read > kMapsPause) {
+    send_maps(*tracee.process, tracee.id, now);
+  }
+  next_ = {tracee.process->id, tracee.id, now, {}};
+  if (wait != 0) {
+    if (call && slept) {
+      copy_stack(tracee, *registers);
+      core::Waited waited;
+      waited.wait_id = wait;
+      waited.ticks = 0;
+      const int known = tracee.slot != nullptr ? tracee.slot->interrupted_call.load() : -1;
+      waited.syscall = Native::syscall_name(known >= 0 ? known : *call);
+      waited.raw = std::move(spare_);
+      next_.detail = std::move(waited);
+      pending_ = true;
+    }
+  } else if (call && slept) {
+    ++counts_.blocked_before_stop;  // fell asleep between the look and the stop: it used no CPU
+  } else {
+    const bool with_stack =
+        options_.trace_probability >= 1 ||
+        std::generate_canonical<double, 53>(random_) < options_.trace_probability;
+    if (with_stack) {
+      copy_stack(tracee, *registers);
+    } else {
+      spare_.registers = Native::to_dwarf(*registers);
+      spare_.bytes.clear();
+    }
+    next_.detail = core::Sampled{std::move(spare_), with_stack};
+    pending_ = true;
+    ++tracee.process->samples_since_maps;
+  }
+  undo_interruption(tracee.id.tid, *registers, 0);
+}
+
+bool Sampler::hand_on() {
+  if (!pending_) {
+    return true;
+  }
+  pending_ = false;
+  const bool handed = outbox_.offer(std::move(next_));
+  if (handed) {
+    ++counts_.samples;
+  }
+  spare_ = {};
+  spare_.bytes.resize(kFirstCopy);
+  return handed;
+}
+
+void Sampler::copy_stack(const Tracee& tracee, const ptrace::Registers& registers) {
+  spare_.registers = Native::to_dwarf(registers);
+  spare_.bytes.resize(tracee.stack_bytes);
+  supervisor::copy_stack(tracee.id.tid, spare_);
+}
+
+bool Sampler::knows(const TracedProcess& process, core::Address pc) const {
+  const auto behind =
+      std::upper_bound(process.code.begin(), process.code.end(), pc,
+                       [](core::Address a, const core::AddressRange& r) { return a < r.end; });
+  return behind != process.code.end() && behind->contains(pc);
+}
+
+void Sampler::send_maps(TracedProcess& process, core::ThreadId thread, core::TimePoint now) {
+  process.maps_read = now;
+  process.samples_since_maps = 0;
+  const auto text = read_proc(fmt::format("/proc/{}/maps", thread.tid));
+  if (!text || text->empty()) {
+    return;  // it is gone, or on its way out
+  }
+  core::Mapped mapped{core::parse_maps(*text)};
+  process.code.clear();
+  for (const core::Mapping& mapping : mapped.maps) {
+    if (mapping.executable) {
+      process.code.push_back(mapping.range);
+    }
+  }
+  outbox_.deliver({process.id, thread, now, std::move(mapped)});
+}
+
+}  // namespace sp::supervisor

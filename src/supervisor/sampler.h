@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <random>
+
+#include "core/messages.h"
+#include "supervisor/governor.h"
+#include "supervisor/outbox.h"
+#include "supervisor/ptrace.h"
+#include "supervisor/tracee.h"
+
+namespace sp::supervisor {
+
+struct SamplerOptions {
+  double trace_probability = 1;
+};
+
+struct SamplerCounts {
+  std::atomic<std::uint64_t> samples{0};
+  std::atomic<std::uint64_t> blocked_before_stop{0};
+};
+
+/// What happens while a thread stands stopped for a sample: registers and a copy of the stack are
+/// taken, nothing else; the caller lets it run and then calls hand_on(). Runs on the ptrace thread.
+class Sampler {
+ public:
+  Sampler(SamplerOptions options, Outbox& outbox);
+
+  /// The thread is stopped. Registers may be changed (see undo_interruption()).
+  void take(Tracee& tracee, core::TimePoint now);
+  /// The thread runs again. False where the sample had to be dropped.
+  bool hand_on();
+
+  /// Sends the process's maps to the analyzer where they were not looked at since `at_least` ago
+  /// or code outside of them was met. Works while the thread `tid` lives.
+  void send_maps(TracedProcess& process, core::ThreadId thread, core::TimePoint now);
+
+  /// The last stop was on the way out of a system call.
+  [[nodiscard]] bool fell_on_system_call() const { return on_system_call_; }
+
+  [[nodiscard]] const SamplerCounts& counts() const { return counts_; }
+
+ private:
+  void copy_stack(const Tracee& tracee, const ptrace::Registers& registers);
+  [[nodiscard]] bool knows(const TracedProcess& process, core::Address pc) const;
+
+  SamplerOptions options_;
+  Outbox& outbox_;
+  SamplerCounts counts_;
+  std::mt19937_64 random_;
+  /// Filled while the thread is stopped; its memory was taken before that.
+  core::StopEvent next_;
+  core::RawStack spare_;
+  bool pending_ = false;
+  bool on_system_call_ = false;
+};
+
+}  // namespace sp::supervisor

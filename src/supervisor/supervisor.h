@@ -1,0 +1,147 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/channel.h"
+#include "core/messages.h"
+#include "core/run_facts.h"
+#include "supervisor/control.h"
+#include "supervisor/governor.h"
+#include "supervisor/guardian.h"
+#include "supervisor/launch.h"
+#include "supervisor/outbox.h"
+#include "supervisor/ptrace.h"
+#include "supervisor/sample_timer.h"
+#include "supervisor/sampler.h"
+#include "supervisor/tracee.h"
+#include "supervisor/wait_status.h"
+
+namespace sp::supervisor {
+
+struct SupervisorOptions {
+  /// Launched: the target. Attached: the load to run beside it, or empty.
+  std::vector<std::string> command;
+  std::optional<pid_t> pid;  // attach to it
+  bool follow_forks = true;
+  bool follow_exec = true;
+  bool all_threads = true;
+  bool no_aslr = false;
+  SamplerOptions sampler;
+  SampleTimerOptions timer;
+};
+
+/// Why a run could not begin: one line for the user and the exit status that goes with it.
+struct StartFailure {
+  std::string message;
+  int status = 125;
+};
+
+/// Drives the traced processes. Runs on the process's main thread, which is the one that attached
+/// and forked and so the only one that the kernel lets talk to the tracees. Owns the tracees, the
+/// guardian and the sample timer's inputs. In: stops, wishes of the user, Requests. Out:
+/// StopEvents.
+///
+///   prepare()  forks the child, or attaches; nothing runs differently yet
+///   begin()    the child may exec, the events begin
+///   run()      until the target has ended or is to be let go
+///   serve()    while the results are being written, what is still attached must be served
+/// When the process ends the kernel lets go of whatever is still attached, without stopping it:
+/// that is how threads that sleep in a system call are let go without waking them.
+class Supervisor {
+ public:
+  Supervisor(SupervisorOptions options, Guardian& guardian, core::Channel<core::StopEvent>& events,
+             core::Channel<core::Request>& requests);
+
+  [[nodiscard]] tl::expected<void, StartFailure> prepare();
+  void begin();
+  void run();
+  void serve(const std::function<bool()>& finished);
+
+  /// The target's pid, after prepare().
+  [[nodiscard]] pid_t pid() const { return root_; }
+  [[nodiscard]] SampleTimer& timer() { return timer_; }
+  [[nodiscard]] Doorbell& doorbell() { return doorbell_; }
+  [[nodiscard]] Wishes& wishes() { return wishes_; }
+  /// Set where the exec of the launched program failed.
+  [[nodiscard]] const std::optional<StartFailure>& exec_failure() const { return exec_failure_; }
+
+  /// What is known of the run so far; any thread for the numbers, the end only after run().
+  void fill(core::RunFacts& facts) const;
+
+ private:
+  // The loop (supervisor.cpp).
+  void one_round(bool block);
+  void serve_wishes();
+  void serve_interrupts();
+  void serve_requests();
+  void suspend_with_target();
+  void interrupt_wanted_slots();
+  void begin_release();
+  void tell_names();
+  [[nodiscard]] bool stops_in_flight() const;
+  void cancel_stops_in_flight();
+
+  // What a report means (stops.cpp).
+  void on_report(const ptrace::Report& report);
+  void on_end(pid_t tid, const WaitStatus& status);
+  void on_stop(pid_t tid, const WaitStatus& status);
+  void on_stop_before_exec(const WaitStatus& status);
+  void on_signal(Tracee& tracee, int signal);
+  void on_group_stop(Tracee& tracee);
+  void on_interrupt_stop(Tracee& tracee);
+  void on_event(Tracee& tracee, Event event);
+  void on_exec(Tracee& tracee);
+  void begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& process,
+                     bool stop_in_flight = false);
+  void on_exit_event(Tracee& tracee);
+  [[nodiscard]] bool is_own_stop(const Tracee& tracee) const;
+  void sample_and_resume(Tracee& tracee);
+  void resume(Tracee& tracee, int signal);
+  void let_run(Tracee& tracee, int signal, bool may_detach);
+  Tracee* adopt(pid_t tid);
+  Tracee& add_tracee(pid_t tid, pid_t pid, std::shared_ptr<TracedProcess> process);
+  void remove_tracee(Tracee& tracee);
+  std::shared_ptr<TracedProcess> add_process(pid_t pid, core::ProcessId parent);
+  /// The same pid with another program.
+  std::shared_ptr<TracedProcess> exec_process(const std::shared_ptr<TracedProcess>& before);
+  void announce(const TracedProcess& process, core::ProcessId parent);
+  void end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread);
+
+  SupervisorOptions options_;
+  Guardian& guardian_;
+  core::Channel<core::Request>& requests_;
+  Outbox outbox_;
+  SampleSlots slots_;
+  CostMeter meter_;
+  Wishes wishes_;
+  Doorbell doorbell_;
+  SampleTimer timer_;
+  Sampler sampler_;
+  TraceeTable tracees_;
+
+  std::optional<LaunchedChild> child_;
+  std::optional<LaunchedChild> load_;
+  std::vector<pid_t> attached_;
+  pid_t root_ = 0;
+  bool root_execed_ = false;
+  std::optional<StartFailure> exec_failure_;
+  std::optional<WaitStatus> root_end_;
+  bool load_ended_ = false;
+  bool over_ = false;
+  bool releasing_ = false;
+  core::TimePoint reported_at_;  // when the report that is being served was heard of
+
+  int interrupts_served_ = 0;
+  std::optional<core::TimePoint> interrupted_at_;
+  std::optional<core::TimePoint> suspend_asked_at_;
+  core::TimePoint target_saw_interrupt_;
+  bool waits_for_target_ = false;
+};
+
+}  // namespace sp::supervisor

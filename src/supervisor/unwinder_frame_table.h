@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/elf_image.h"
+
+namespace sp::supervisor {
+
+/// How one piece of code keeps its frames: an FDE with what it needs of its CIE. Addresses are ELF
+/// virtual addresses; the programs are DWARF call frame instructions in the file's bytes.
+struct FrameDescription {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t code_alignment = 1;
+  std::int64_t data_alignment = 1;
+  std::uint64_t return_address_register = 0;
+  /// What it returns to was interrupted, not called: no return address there.
+  bool signal_frame = false;
+  std::uint8_t pointer_encoding = 0;  // of DW_CFA_set_loc
+  std::span<const std::byte> common_program;
+  std::span<const std::byte> program;
+  std::uint64_t program_address = 0;  // ELF address of the program's first byte
+};
+
+/// Finds the description of an address in an ELF file: by .eh_frame_hdr's table where there is
+/// one, else in an index of .eh_frame made when first needed; what they do not know is looked for
+/// in .debug_frame. Damaged tables give nothing, never a crash. Not for use by several threads.
+class FrameTable {
+ public:
+  explicit FrameTable(std::shared_ptr<const core::ElfImage> image);
+
+  [[nodiscard]] std::optional<FrameDescription> find(std::uint64_t address);
+
+ private:
+  struct Section {
+    std::span<const std::byte> bytes;
+    std::uint64_t address = 0;
+    bool is_debug_frame = false;  // pointers to CIEs count from the section's start
+  };
+  struct Common;
+  struct IndexEntry {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t position = 0;
+    bool in_debug_frame = false;
+  };
+
+  void read_header();
+  void find_sections();
+  void build_index();
+  void index_section(const Section& section);
+  std::optional<FrameDescription> find_by_header(std::uint64_t address);
+  std::optional<FrameDescription> find_by_index(std::uint64_t address);
+  std::optional<FrameDescription> read_description(const Section& section, std::uint64_t position);
+  std::optional<Common> read_common(const Section& section, std::uint64_t position);
+
+  std::shared_ptr<const core::ElfImage> image_;
+  std::uint64_t header_address_ = 0;
+  std::span<const std::byte> sorted_;  // pairs of 32-bit offsets from the header, by address
+  Section eh_frame_;
+  Section debug_frame_;
+  std::vector<IndexEntry> index_;
+  bool indexed_ = false;
+};
+
+}  // namespace sp::supervisor

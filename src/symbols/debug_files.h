@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/mapped_file.h"
+#include "symbols/elf_sections.h"
+
+namespace sp::symbols {
+
+/// A separate debug file that was found and proven to belong to its module.
+struct DebugFile {
+  std::string path;
+  std::shared_ptr<const core::MappedFile> file;
+};
+
+/// What .gnu_debuglink says: a file name and the CRC-32 of that file.
+struct DebugLink {
+  std::string_view name;
+  std::uint32_t crc = 0;
+};
+[[nodiscard]] std::optional<DebugLink> read_debug_link(const ElfSections& sections);
+
+/// Finds separate debug files as GDB does ("Debugging Information in Separate Files"): by build-id
+/// below each debug directory, then by .gnu_debuglink beside the module, in its .debug/ and below
+/// each debug directory. A candidate counts only when its build-id, or lacking one its CRC, is
+/// right, so that a replaced file is never taken for the one that was mapped.
+class DebugFiles {
+ public:
+  /// `root` is put before the paths of the module's own file system; /usr/lib/debug is tried there
+  /// and on ours.
+  DebugFiles(const std::vector<std::string>& debug_directories, const std::string& root);
+
+  [[nodiscard]] std::optional<DebugFile> find(const std::string& module_path,
+                                              const ElfSections& sections,
+                                              const std::string& build_id) const;
+  /// The file that dwz moved shared DWARF to (.gnu_debugaltlink of `debug`, which is `debug_path`).
+  [[nodiscard]] std::optional<DebugFile> find_alternate(const std::string& debug_path,
+                                                        const ElfSections& debug) const;
+
+ private:
+  [[nodiscard]] std::optional<DebugFile> find_by_build_id(const std::string& build_id) const;
+
+  std::vector<std::string> directories_;
+  std::string root_;
+};
+
+}  // namespace sp::symbols

@@ -1,0 +1,182 @@
+#include "symbols/die_walk.h"
+
+#include <dwarf.h>
+
+#include <filesystem>
+
+namespace sp::symbols {
+namespace {
+
+// Real programs nest some tens deep; damaged ones without end.
+constexpr int kDeepest = 200;
+
+/// A walk over the entries of one unit, parents before children. In a sound file it only ever moves
+/// forwards; a damaged one may lead back or show the same entries below many parents, which would
+/// take for ever: there the walk ends.
+class Walk {
+ public:
+  bool to_child(Dwarf_Die& parent, Dwarf_Die& child) {
+    return dwarf_child(&parent, &child) == 0 && moves_on(child);
+  }
+  bool to_sibling(Dwarf_Die& die) {
+    Dwarf_Die next;
+    if (dwarf_siblingof(&die, &next) != 0 || !moves_on(next)) {
+      return false;
+    }
+    die = next;
+    return true;
+  }
+
+ private:
+  bool moves_on(const Dwarf_Die& die) {
+    if (die.addr <= farthest_) {
+      return false;
+    }
+    farthest_ = die.addr;
+    return true;
+  }
+
+  const void* farthest_ = nullptr;
+};
+
+bool may_hold_functions(int tag) {
+  switch (tag) {
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_interface_type:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool has_code(Dwarf_Die& die) {
+  return dwarf_hasattr(&die, DW_AT_low_pc) != 0 || dwarf_hasattr(&die, DW_AT_ranges) != 0;
+}
+
+bool is_scope(int tag) {
+  return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+}
+
+void visit_functions(Walk& walk, Dwarf_Die& parent, Reach reach,
+                     const std::function<void(Dwarf_Die&)>& visit, int depth) {
+  Dwarf_Die child;
+  if (depth > kDeepest || !walk.to_child(parent, child)) {
+    return;
+  }
+  do {
+    const int tag = dwarf_tag(&child);
+    const bool is_function = tag == DW_TAG_subprogram;
+    if (is_function && has_code(child)) {
+      visit(child);
+    }
+    if (may_hold_functions(tag) || (reach == Reach::nested && (is_function || is_scope(tag)))) {
+      visit_functions(walk, child, reach, visit, depth + 1);
+    }
+  } while (walk.to_sibling(child));
+}
+
+/// Goes into the one child that holds the address; blocks that state no range of their own are
+/// looked through.
+bool descend(Walk& walk, Dwarf_Die& parent, std::uint64_t address, std::vector<Dwarf_Die>& calls,
+             int depth) {
+  Dwarf_Die child;
+  if (depth > kDeepest || !walk.to_child(parent, child)) {
+    return false;
+  }
+  do {
+    const int tag = dwarf_tag(&child);
+    const bool is_call = tag == DW_TAG_inlined_subroutine;
+    if (!is_call && !is_scope(tag)) {
+      continue;
+    }
+    if (dwarf_haspc(&child, address) == 1) {
+      if (is_call) {
+        calls.push_back(child);
+      }
+      descend(walk, child, address, calls, depth + 1);
+      return true;
+    }
+    if (!is_call && !has_code(child) && descend(walk, child, address, calls, depth + 1)) {
+      return true;
+    }
+  } while (walk.to_sibling(child));
+  return false;
+}
+
+std::optional<Dwarf_Word> number(Dwarf_Die& die, unsigned attribute) {
+  Dwarf_Attribute holder;
+  Dwarf_Word value = 0;
+  if (dwarf_attr(&die, attribute, &holder) == nullptr || dwarf_formudata(&holder, &value) != 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// `file` may be relative to where the unit was compiled.
+std::optional<SourceLine> source_line(Dwarf_Die& unit, const char* file, std::uint64_t line) {
+  if (file == nullptr || line == 0 || line > UINT32_MAX) {
+    return std::nullopt;
+  }
+  std::filesystem::path path(file);
+  Dwarf_Attribute holder;
+  if (path.is_relative() && dwarf_attr(&unit, DW_AT_comp_dir, &holder) != nullptr) {
+    const char* folder = dwarf_formstring(&holder);
+    path = std::filesystem::path(folder != nullptr ? folder : "") / path;
+  }
+  return SourceLine{path.lexically_normal().string(), static_cast<std::uint32_t>(line)};
+}
+
+}  // namespace
+
+void for_each_function(Dwarf_Die& unit, Reach reach, const std::function<void(Dwarf_Die&)>& visit) {
+  Walk walk;
+  visit_functions(walk, unit, reach, visit, 0);
+}
+
+std::vector<Dwarf_Die> inlined_calls_at(Dwarf_Die& function, std::uint64_t address) {
+  std::vector<Dwarf_Die> calls;
+  Walk walk;
+  descend(walk, function, address, calls, 0);
+  return calls;
+}
+
+std::string name_of(Dwarf_Die& die) {
+  Dwarf_Attribute holder;
+  for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
+    if (dwarf_attr_integrate(&die, attribute, &holder) != nullptr) {
+      const char* name = dwarf_formstring(&holder);
+      if (name != nullptr && *name != '\0') {
+        return name;
+      }
+    }
+  }
+  return "";
+}
+
+std::optional<SourceLine> call_site_of(Dwarf_Die& unit, Dwarf_Die& inlined_call) {
+  const auto file = number(inlined_call, DW_AT_call_file);
+  const auto line = number(inlined_call, DW_AT_call_line);
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (!file || !line || dwarf_getsrcfiles(&unit, &files, &count) != 0 || *file >= count) {
+    return std::nullopt;
+  }
+  return source_line(unit, dwarf_filesrc(files, *file, nullptr, nullptr), *line);
+}
+
+std::optional<SourceLine> line_at(Dwarf_Die& unit, std::uint64_t address) {
+  Dwarf_Line* line = dwarf_getsrc_die(&unit, address);
+  int number_of_line = 0;
+  if (line == nullptr || dwarf_lineno(line, &number_of_line) != 0 || number_of_line <= 0) {
+    return std::nullopt;
+  }
+  return source_line(unit, dwarf_linesrc(line, nullptr, nullptr),
+                     static_cast<std::uint64_t>(number_of_line));
+}
+
+}  // namespace sp::symbols

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "symbols/source_line.h"
+
+namespace sp::symbols {
+
+/// Which functions of a unit are wanted: those at its top, in its namespaces and in its classes, or
+/// also those within functions (members of local classes, lambdas), for which every entry of the
+/// unit must be read.
+enum class Reach { outer, nested };
+
+/// Calls `visit` for the functions of a unit that have code of their own.
+void for_each_function(Dwarf_Die& unit, Reach reach, const std::function<void(Dwarf_Die&)>& visit);
+
+/// The inlined calls of `function` that hold `address`, outermost first.
+[[nodiscard]] std::vector<Dwarf_Die> inlined_calls_at(Dwarf_Die& function, std::uint64_t address);
+
+/// The linkage name of a function or of an inlined call, else its plain name; "" where it has none.
+[[nodiscard]] std::string name_of(Dwarf_Die& die);
+
+/// Where an inlined call was made.
+[[nodiscard]] std::optional<SourceLine> call_site_of(Dwarf_Die& unit, Dwarf_Die& inlined_call);
+
+/// The line of an address by its unit's line table.
+[[nodiscard]] std::optional<SourceLine> line_at(Dwarf_Die& unit, std::uint64_t address);
+
+}  // namespace sp::symbols

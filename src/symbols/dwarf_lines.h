@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "symbols/die_walk.h"
+#include "symbols/dwarf_file.h"
+#include "symbols/source_line.h"
+
+namespace sp::symbols {
+
+/// One function at an address as DWARF tells it.
+struct DwarfFrame {
+  std::string name;  // mangled where DWARF has the linkage name; "" where only a line is known
+  bool inlined = false;
+  std::optional<SourceLine> source;
+};
+
+/// What DWARF knows of an address.
+struct DwarfPlace {
+  std::vector<DwarfFrame> frames;  // innermost first; the last one is not inlined
+  CodeRange function;              // the range that holds the address; empty where unknown
+};
+
+/// Source lines and inlined functions. What it reads is indexed unit by unit, when the first
+/// address of a unit is asked for. One thread only.
+class DwarfLines {
+ public:
+  /// As DwarfFile.
+  DwarfLines(ElfSections file, std::optional<ElfSections> alternate);
+
+  /// Nothing where no unit holds the address. Where several functions claim it (the linker folded
+  /// identical ones), the one whose linkage name is `symbol` is taken.
+  [[nodiscard]] std::optional<DwarfPlace> find(std::uint64_t address, std::string_view symbol);
+
+ private:
+  struct Function {
+    CodeRange range;
+    Dwarf_Die die;
+  };
+  struct UnitFunctions {
+    Reach reach = Reach::outer;
+    std::vector<Function> functions;  // by begin
+  };
+
+  void read_functions(std::uint32_t unit, UnitFunctions& into);
+  /// Looks among a unit's outer functions first, which are quickly read, and among the nested ones
+  /// when none of those holds the address.
+  [[nodiscard]] const Function* function_at(std::uint32_t unit, std::uint64_t address,
+                                            std::string_view symbol);
+  [[nodiscard]] static const Function* find_in(const std::vector<Function>& functions,
+                                               std::uint64_t address, std::string_view symbol);
+  [[nodiscard]] DwarfPlace place_in(std::uint32_t unit, const Function* function,
+                                    std::uint64_t address);
+
+  DwarfFile file_;
+  std::unordered_map<std::uint32_t, UnitFunctions> functions_;
+};
+
+}  // namespace sp::symbols

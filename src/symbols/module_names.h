@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/module.h"
+#include "symbols/dwarf_lines.h"
+#include "symbols/fde_bounds.h"
+#include "symbols/perf_map.h"
+#include "symbols/plt_names.h"
+#include "symbols/symbol_table.h"
+#include "symbols/symbolizer.h"
+
+namespace sp::symbols {
+
+/// Names the addresses of one module.
+class ModuleNames {
+ public:
+  virtual ~ModuleNames() = default;
+
+  /// Innermost first, never empty; `address` is an ELF virtual address, with JIT code the address
+  /// in its process.
+  [[nodiscard]] virtual std::vector<NamedFrame> name(std::uint64_t address) = 0;
+  /// True where an address that has no name now may have one when asked again.
+  [[nodiscard]] virtual bool may_learn() const { return false; }
+};
+
+/// `root` is the module's own root, kept open so that it outlives its process.
+[[nodiscard]] std::unique_ptr<ModuleNames> open_module(const core::Module& module,
+                                                       const std::string& root,
+                                                       const SymbolizerOptions& options);
+
+/// "libc.so.6+0x1234": the base name of the module's path and an offset.
+[[nodiscard]] std::string offset_name(const std::string& path, std::uint64_t offset);
+
+}  // namespace sp::symbols

@@ -1,0 +1,99 @@
+#include "symbols/symbolizer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "core/fd.h"
+#include "symbols/module_names.h"
+
+namespace sp::symbols {
+namespace {
+
+/// A process's root directory, held open: its paths work after the process has ended.
+class OpenRoot {
+ public:
+  explicit OpenRoot(const std::string& path)
+      : fd_(::open((path + "/").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+        path_(fd_.valid() ? fmt::format("/proc/self/fd/{}", fd_.get()) : path) {}
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  core::UniqueFd fd_;
+  std::string path_;
+};
+
+struct KnownModule {
+  core::Module module;
+  std::string root;
+  std::unique_ptr<ModuleNames> names;  // null until the first address is asked for
+};
+
+struct Answer {
+  std::vector<NamedFrame> frames;
+  bool is_final = true;
+};
+
+}  // namespace
+
+struct Symbolizer::State {
+  SymbolizerOptions options;
+  std::map<core::ProcessId, OpenRoot> roots;
+  std::unordered_map<core::ModuleId, KnownModule> modules;
+  std::unordered_map<core::ModuleOffset, Answer> answers;
+
+  std::string root_of(const core::Module& module) {
+    if (module.root.empty()) {
+      return "";
+    }
+    return roots.try_emplace(module.process, module.root).first->second.path();
+  }
+
+  Answer ask(core::ModuleOffset where) {
+    const auto known = modules.find(where.module);
+    if (known == modules.end()) {
+      return {{{offset_name("[unknown]", where.offset), false, where.offset, false, std::nullopt}},
+              false};
+    }
+    KnownModule& module = known->second;
+    if (module.names == nullptr) {
+      module.names = open_module(module.module, module.root, options);
+    }
+    Answer answer{module.names->name(where.offset), true};
+    answer.is_final = answer.frames.back().has_symbol || !module.names->may_learn();
+    return answer;
+  }
+};
+
+Symbolizer::Symbolizer(SymbolizerOptions options) : state_(std::make_unique<State>()) {
+  state_->options = std::move(options);
+}
+
+Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
+Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
+Symbolizer::~Symbolizer() = default;
+
+void Symbolizer::add_module(const core::Module& module) {
+  KnownModule known{module, state_->root_of(module), nullptr};
+  if (module.kind == core::ModuleKind::jit) {
+    known.names = open_module(module, known.root, state_->options);
+  }
+  state_->modules.insert_or_assign(module.id, std::move(known));
+}
+
+const std::vector<NamedFrame>& Symbolizer::name(core::ModuleOffset where, bool is_return_address) {
+  if (is_return_address) {
+    where.offset -= 1;
+  }
+  const auto [entry, is_new] = state_->answers.try_emplace(where);
+  if (is_new || !entry->second.is_final) {
+    entry->second = state_->ask(where);
+  }
+  return entry->second.frames;
+}
+
+}  // namespace sp::symbols

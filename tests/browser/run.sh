@@ -1,0 +1,26 @@
+#!/bin/sh
+# run.sh RENDER_FLAMEGRAPH: tests the flame graph in headless Chromium. Exits with 77, and says why,
+# where it cannot.
+set -eu
+
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+
+[ $# -eq 1 ] || { echo "usage: $0 RENDER_FLAMEGRAPH" >&2; exit 2; }
+RENDER=$(realpath "$1")
+export RENDER
+cd "$(dirname "$0")"
+
+if [ -z "${CHROMIUM:-}" ]; then
+  CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+fi
+[ -n "$CHROMIUM" ] || skip "no chromium here (Debian package: chromium)"
+export CHROMIUM
+command -v node >/dev/null || skip "no node here (Debian package: nodejs)"
+if [ ! -d node_modules/playwright-core ]; then
+  command -v npm >/dev/null || skip "no npm here (Debian package: npm)"
+  npm ci --no-audit --no-fund --silent || skip "npm could not install playwright-core"
+fi
+exec node --test

@@ -1,0 +1,272 @@
+// SIGSTOP, SIGCONT, Ctrl-Z and Ctrl-C do to a profiled program what they do without us.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "end_to_end/profiled.h"
+
+namespace sp::end_to_end {
+namespace {
+
+/// All threads are stopped, and stay so. (A traced process that job control has stopped shows as
+/// 't', not as 'T', as under strace.)
+bool stands_still(pid_t pid) {
+  const auto all_stopped = [pid] {
+    const auto tids = threads_of(pid);
+    return !tids.empty() && std::all_of(tids.begin(), tids.end(), [pid](pid_t tid) {
+      const char state = state_of(pid, tid);
+      return state == 'T' || state == 't';
+    });
+  };
+  return eventually([&] {
+    const auto ticks = cpu_ticks(pid);
+    for (int look = 0; look < 6; ++look) {
+      if (!all_stopped()) {
+        return false;
+      }
+      ::usleep(10000);
+    }
+    return cpu_ticks(pid) == ticks;
+  });
+}
+
+bool moves(pid_t pid) {
+  const auto ticks = cpu_ticks(pid);
+  return eventually([&] { return cpu_ticks(pid) > ticks; });
+}
+
+const Words kOften = {"-q", "-i", "50"};
+
+TEST(JobControl, stops_and_continues_a_launched_program) {
+  for (const char* way : {"sigstop", "interrupt"}) {
+    const TempDir directory;
+    Words options = kOften;
+    options.insert(options.end(), {"--stop-with", way});
+    Running profiler(superprofiler(directory, options, {target("steady"), "3", "2"}));
+    ASSERT_TRUE(profiler.says("ready\n"));
+    const pid_t launched = launched_by(profiler.pid());
+    for (int round = 0; round < 5; ++round) {
+      ASSERT_TRUE(moves(launched)) << way;
+      ::kill(launched, round % 2 == 0 ? SIGSTOP : SIGTSTP);
+      ASSERT_TRUE(stands_still(launched)) << way;
+      ::kill(launched, SIGCONT);
+    }
+    ASSERT_TRUE(moves(launched)) << way;
+    profiler.close_input();
+    const Outcome outcome = profiler.wait();
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+    EXPECT_EQ(outcome.out, "ready\nright\n");
+  }
+}
+
+TEST(JobControl, stops_and_continues_an_attached_program) {
+  const TempDir directory;
+  Running steady({target("steady"), "3", "2"});
+  ASSERT_TRUE(steady.says("ready\n"));
+  Words options = kOften;
+  options.insert(options.end(), {"-p", std::to_string(steady.pid())});
+  Running profiler(superprofiler(directory, options));
+  ASSERT_TRUE(eventually([&] { return status_of(steady.pid(), "TracerPid") != "0"; }));
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_TRUE(moves(steady.pid()));
+    steady.signal(SIGSTOP);
+    ASSERT_TRUE(stands_still(steady.pid()));
+    steady.signal(SIGCONT);
+  }
+  // Left while it is stopped: it stays so.
+  steady.signal(SIGSTOP);
+  ASSERT_TRUE(stands_still(steady.pid()));
+  profiler.signal(SIGINT);
+  EXPECT_EQ(profiler.wait().exit_status(), 0);
+  EXPECT_TRUE(eventually([&] { return state_of(steady.pid(), steady.pid()) == 'T'; }));
+  steady.signal(SIGCONT);
+  EXPECT_TRUE(eventually([&] { return what_was_left_behind(steady.pid()).empty(); }));
+  EXPECT_TRUE(moves(steady.pid()));
+  steady.close_input();
+  EXPECT_EQ(steady.wait().out, "ready\nright\n");
+}
+
+TEST(JobControl, survives_a_storm_of_stops_and_continues) {
+  for (const char* way : {"sigstop", "interrupt"}) {
+    const TempDir directory;
+    Words options = kOften;
+    options.insert(options.end(), {"--stop-with", way});
+    Running profiler(superprofiler(directory, options, {target("steady"), "3", "2"}));
+    ASSERT_TRUE(profiler.says("ready\n"));
+    const pid_t launched = launched_by(profiler.pid());
+    for (int round = 0; round < 200; ++round) {
+      ::kill(launched, SIGSTOP);
+      ::usleep(static_cast<useconds_t>(round * 37 % 1500));
+      ::kill(launched, SIGCONT);
+      ::usleep(static_cast<useconds_t>(round * 53 % 1500));
+    }
+    EXPECT_TRUE(moves(launched)) << way;
+    profiler.close_input();
+    const Outcome outcome = profiler.wait();
+    EXPECT_EQ(outcome.exit_status(), 0) << way << outcome.text();
+    EXPECT_EQ(outcome.out, "ready\nright\n");
+  }
+}
+
+TEST(JobControl, lets_an_interrupted_target_decide) {
+  const TempDir directory;
+  Running profiler(superprofiler(directory, {}, {target("signal_ways"), "interrupt"}));
+  ASSERT_TRUE(profiler.says("ready\n"));
+  profiler.signal_group(SIGINT);  // as a terminal does
+  const Outcome outcome = profiler.wait();
+  EXPECT_EQ(outcome.exit_status(), 7) << outcome.text();
+  EXPECT_EQ(outcome.out, "ready\ninterrupted\n");
+  EXPECT_TRUE(RunFiles(directory / "run").complete());
+}
+
+TEST(JobControl, detaches_at_the_second_interrupt) {
+  const TempDir directory;
+  Running profiler(superprofiler(directory, {}, {target("signal_ways"), "deaf"}));
+  ASSERT_TRUE(profiler.says("ready\n"));
+  const pid_t launched = launched_by(profiler.pid());
+  profiler.signal_group(SIGINT);
+  ASSERT_TRUE(moves(launched));
+  profiler.signal_group(SIGINT);
+  const Outcome outcome = profiler.wait();
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+  EXPECT_TRUE(RunFiles(directory / "run").complete());
+  EXPECT_EQ(RunFiles(directory / "run").run().at("end"), "detached");
+  EXPECT_TRUE(eventually([&] { return what_was_left_behind(launched).empty(); }));
+  EXPECT_TRUE(moves(launched));
+  profiler.close_input();
+  EXPECT_TRUE(profiler.says("went on\n"));
+}
+
+TEST(JobControl, detaches_from_a_launched_program_at_sigterm) {
+  const TempDir directory;
+  Running profiler(superprofiler(directory, {}, {target("steady"), "2"}));
+  ASSERT_TRUE(profiler.says("ready\n"));
+  const pid_t launched = launched_by(profiler.pid());
+  profiler.signal(SIGTERM);
+  const Outcome outcome = profiler.wait();
+  EXPECT_TRUE(outcome.wait_status) << outcome.text();
+  EXPECT_TRUE(RunFiles(directory / "run").complete()) << outcome.text();
+  EXPECT_TRUE(eventually([&] { return what_was_left_behind(launched).empty(); }));
+  EXPECT_TRUE(moves(launched));
+  profiler.close_input();
+  EXPECT_TRUE(profiler.says("right\n"));
+}
+
+/// An interactive bash on a terminal of its own.
+class Shell {
+ public:
+  Shell() {
+    int terminal = -1;
+    pid_ = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (pid_ == 0) {
+      ::setenv("PS1", "shell> ", 1);
+      ::setenv("TERM", "dumb", 1);
+      ::unsetenv("PROMPT_COMMAND");
+      ::execlp("bash", "bash", "--norc", "--noprofile", "-i", nullptr);
+      ::_exit(121);
+    }
+    terminal_.reset(terminal);
+  }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+  ~Shell() {
+    for (const pid_t child : children_of(pid_)) {
+      for (const pid_t grandchild : children_of(child)) {
+        ::kill(grandchild, SIGKILL);
+      }
+      ::kill(child, SIGKILL);
+    }
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  void type(const std::string& text) {
+    seen_from_ = seen_.size();
+    [[maybe_unused]] const ssize_t written = ::write(terminal_.get(), text.data(), text.size());
+  }
+  /// Since the last typing.
+  bool shows(const std::string& text) {
+    return eventually([&] {
+      pollfd ready{terminal_.get(), POLLIN, 0};
+      std::array<char, 4096> buffer;
+      while (::poll(&ready, 1, 0) == 1) {
+        const ssize_t got = ::read(terminal_.get(), buffer.data(), buffer.size());
+        if (got <= 0) {
+          break;
+        }
+        seen_.append(buffer.data(), static_cast<std::size_t>(got));
+      }
+      return seen_.find(text, seen_from_) != std::string::npos;
+    });
+  }
+  [[nodiscard]] const std::string& seen() const { return seen_; }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+  core::UniqueFd terminal_;
+  std::string seen_;
+  std::size_t seen_from_ = 0;
+};
+
+std::string quoted(const Words& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    line += "'" + word + "' ";
+  }
+  return line;
+}
+
+TEST(JobControl, works_in_an_interactive_shell) {
+  if (!has_program("bash")) {
+    GTEST_SKIP() << "there is no bash here";
+  }
+  const TempDir directory;
+  Shell shell;
+  ASSERT_TRUE(shell.shows("shell> ")) << shell.seen();
+  shell.type(quoted(superprofiler(directory, {}, {target("signal_ways"), "interrupt"})) +
+             "; echo ended with $?\n");
+  ASSERT_TRUE(shell.shows("\nready")) << shell.seen();
+  for (int round = 0; round < 3; ++round) {
+    shell.type("\x1a");  // Ctrl-Z
+    ASSERT_TRUE(shell.shows("Stopped")) << shell.seen();
+    ASSERT_TRUE(shell.shows("shell> ")) << shell.seen();
+    shell.type("fg\n");
+    ASSERT_TRUE(shell.shows(target("signal_ways"))) << shell.seen();
+    const auto jobs = children_of(shell.pid());
+    ASSERT_FALSE(jobs.empty());
+    ASSERT_TRUE(moves(launched_by(jobs.front())));
+  }
+  shell.type("\x03");  // Ctrl-C
+  ASSERT_TRUE(shell.shows("interrupted")) << shell.seen();
+  ASSERT_TRUE(shell.shows("shell> ")) << shell.seen();
+  shell.type("echo ended with $?\n");
+  ASSERT_TRUE(shell.shows("ended with 7")) << shell.seen();
+  EXPECT_TRUE(RunFiles(directory / "run").complete());
+}
+
+TEST(JobControl, shows_a_status_line_on_a_terminal_and_takes_it_away) {
+  if (!has_program("bash")) {
+    GTEST_SKIP() << "there is no bash here";
+  }
+  const TempDir directory;
+  Shell shell;
+  ASSERT_TRUE(shell.shows("shell> ")) << shell.seen();
+  shell.type(quoted(superprofiler(directory, {}, {target("steady"), "1"})) + "\n");
+  ASSERT_TRUE(shell.shows("samples")) << shell.seen();
+  shell.type("\x04");  // end of input
+  ASSERT_TRUE(shell.shows("right")) << shell.seen();
+  ASSERT_TRUE(shell.shows("shell> ")) << shell.seen();
+  EXPECT_NE(shell.seen().rfind("\r\x1b[2K"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sp::end_to_end

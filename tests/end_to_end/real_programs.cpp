@@ -1,0 +1,275 @@
+// Programs that people use, launched and attached: the same output and status as without us, and
+// stacks that reach their roots.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "end_to_end/profiled.h"
+
+namespace sp::end_to_end {
+namespace {
+
+/// Text that compresses neither too well nor too badly.
+std::string words_of(std::size_t bytes) {
+  std::string text;
+  text.reserve(bytes + 32);
+  std::uint64_t state = 1;
+  while (text.size() < bytes) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    text += "word" + std::to_string((state >> 33U) % 5000) + (state >> 60U == 0 ? "\n" : " ");
+  }
+  return text;
+}
+
+/// A program that runs in a directory of its own, where it finds what `prepare` puts there.
+struct RealProgram {
+  std::string name;
+  Words command;
+  void (*prepare)(const TempDir& directory) = nullptr;
+  Words needs;           // programs in PATH
+  double truncated = 5;  // percent of the stacks that may be
+};
+
+void PrintTo(const RealProgram& program, std::ostream* out) { *out << program.name; }
+
+void put_text(const TempDir& directory) { write_file(directory / "text", words_of(6'000'000)); }
+
+void put_cpp(const TempDir& directory) {
+  write_file(directory / "a.cpp",
+             "#include <map>\n#include <regex>\n#include <string>\n"
+             "int main() { std::map<std::string, std::regex> m; return (int)m.size(); }\n");
+}
+
+void put_javascript(const TempDir& directory) {
+  write_file(directory / "a.js",
+             "function hot_function(n) { let x = 0; for (let i = 0; i < n; i++) x = (x * 31 + i) | "
+             "0; return x; }\nlet all = 0; for (let i = 0; i < 80; i++) all ^= "
+             "hot_function(2000000);\nconsole.log(all);\n");
+}
+
+void put_python(const TempDir& directory) {
+  write_file(directory / "a.py",
+             "import threading\n"
+             "def work(n):\n"
+             "    return sum(i * i % 7 for i in range(n))\n"
+             "results = []\n"
+             "threads = [threading.Thread(target=lambda: results.append(work(400000)))\n"
+             "           for _ in range(4)]\n"
+             "for t in threads: t.start()\n"
+             "for t in threads: t.join()\n"
+             "print(sum(results))\n");
+}
+
+std::string sums_source() { return std::string(SP_SOURCE_DIR) + "/tests/targets/spin_shares.c"; }
+
+void build_static(const TempDir& directory) {
+  (void)run({"gcc", "-O2", "-static", "-o", directory / "program", sums_source()});
+}
+void build_stripped(const TempDir& directory) {
+  (void)run({"gcc", "-O2", "-s", "-o", directory / "program", sums_source()});
+}
+void build_with_lld(const TempDir& directory) {
+  (void)run({"clang", "-O2", "-fuse-ld=lld", "-o", directory / "program", sums_source()});
+}
+
+const std::vector<RealProgram>& real_programs() {
+  static const std::vector<RealProgram> programs = {
+      {"gzip", {"gzip", "-c", "text"}, put_text, {"gzip"}},
+      {"xz", {"xz", "-T2", "-1", "--block-size=1MiB", "-c", "text"}, put_text, {"xz"}},
+      {"bzip2", {"bzip2", "-c", "text"}, put_text, {"bzip2"}},
+      {"sqlite3",
+       {"sqlite3", ":memory:",
+        "with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000) "
+        "select count(*), sum(a.i % 7), count(distinct a.i * 31 % 1009) from n a;"},
+       nullptr,
+       {"sqlite3"}},
+      {"python3", {"/usr/bin/python3", "a.py"}, put_python, {"/usr/bin/python3"}},
+      {"rg", {"rg", "-c", "word1[0-9]*9 .*word(2|3)[0-9]+5.*7 word", "text"}, put_text, {"rg"}},
+      {"pipeline",
+       {"bash", "-c",
+        "tr ' ' '\\n' < text | sort | uniq -c | sort -rn | head -3; echo ${PIPESTATUS[@]}"},
+       put_text,
+       {"bash"}},
+      {"gcc", {"g++", "-O1", "-S", "-o", "-", "a.cpp"}, put_cpp, {"g++"}},
+      {"node", {"node", "--perf-basic-prof", "a.js"}, put_javascript, {"node"}},
+      {"static_program", {"./program", "700"}, build_static, {"gcc"}},
+      {"stripped_program", {"./program", "700"}, build_stripped, {"gcc"}},
+      {"lld_program", {"./program", "700"}, build_with_lld, {"clang", "ld.lld"}},
+  };
+  return programs;
+}
+
+class RealPrograms : public ::testing::TestWithParam<RealProgram> {
+ protected:
+  void SetUp() override {
+    for (const std::string& needed : GetParam().needs) {
+      const bool there =
+          needed.front() == '/' ? ::access(needed.c_str(), X_OK) == 0 : has_program(needed);
+      if (!there) {
+        GTEST_SKIP() << needed << " is not installed";
+      }
+    }
+    if (GetParam().prepare != nullptr) {
+      GetParam().prepare(directory_);
+    }
+    start_.input = "";
+    start_.directory = directory_.path();
+    start_.environment = {"LC_ALL=C"};
+  }
+
+  void expect_plausible(const RunFiles& files) {
+    ASSERT_TRUE(files.complete());
+    EXPECT_GT(files.samples(), 0U);
+    if (files.samples() >= 200) {
+      EXPECT_LT(files.truncated_percent(), GetParam().truncated);
+    }
+  }
+
+  TempDir directory_;
+  StartOptions start_;
+};
+
+TEST_P(RealPrograms, are_unharmed_when_launched) {
+  const Outcome without = run(GetParam().command, start_);
+  ASSERT_EQ(without.exit_status(), 0) << without.text();
+  const auto with = profile(directory_, {}, GetParam().command, start_);
+  EXPECT_EQ(with.outcome.wait_status, without.wait_status) << with.outcome.text();
+  EXPECT_TRUE(with.outcome.out == without.out) << "another output";
+  EXPECT_EQ(with.outcome.foreign_lines(), without.err);
+  expect_plausible(with.files);
+}
+
+TEST_P(RealPrograms, are_unharmed_when_attached) {
+  const Outcome without = run(GetParam().command, start_);
+  Running program(GetParam().command, start_);
+  Words options = {"-p", std::to_string(program.pid()), "--follow", "all"};
+  Running profiler(superprofiler(directory_, options));
+  const Outcome with = program.wait();
+  const Outcome profiled = profiler.wait();
+  EXPECT_EQ(with.wait_status, without.wait_status) << with.text();
+  EXPECT_TRUE(with.out == without.out) << "another output";
+  EXPECT_EQ(with.err, without.err);
+  // It may have been over before we came.
+  if (profiled.exit_status() == 0) {
+    EXPECT_TRUE(RunFiles(directory_ / "run").complete()) << profiled.text();
+  } else {
+    EXPECT_EQ(profiled.exit_status(), 125) << profiled.text();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, RealPrograms, ::testing::ValuesIn(real_programs()),
+                         [](const auto& program) { return program.param.name; });
+
+TEST(Names, of_jit_code_come_from_its_perf_map) {
+  if (!has_program("node")) {
+    GTEST_SKIP() << "node is not installed";
+  }
+  const TempDir directory;
+  put_javascript(directory);
+  StartOptions start;
+  start.input = "";
+  start.directory = directory.path();
+  const auto run = profile(directory, {}, {"node", "--perf-basic-prof", "a.js"}, start);
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  std::uint64_t hot = 0;
+  for (const FunctionRow& row : run.files.functions()) {
+    hot += row.function.find("hot_function") != std::string::npos ? row.self : 0;
+  }
+  EXPECT_GT(hot, run.files.samples() / 4) << run.outcome.text();
+}
+
+TEST(Names, of_static_and_lld_programs_are_found) {
+  const std::vector<std::pair<std::string, void (*)(const TempDir&)>> kinds = {
+      {"gcc", build_static}, {"ld.lld", build_with_lld}};
+  for (const auto& [tool, build] : kinds) {
+    if (!has_program(tool) || (tool == "ld.lld" && !has_program("clang"))) {
+      continue;
+    }
+    const TempDir directory;
+    build(directory);
+    const auto run = profile(directory, {}, {directory / "program", "700"});
+    ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    EXPECT_GT(run.files.total_of("main"), run.files.samples() * 9 / 10) << run.outcome.text();
+  }
+}
+
+TEST(Names, of_stripped_programs_are_places_and_never_wrong) {
+  if (!has_program("gcc")) {
+    GTEST_SKIP() << "gcc is not installed";
+  }
+  const TempDir directory;
+  build_stripped(directory);
+  const auto run = profile(directory, {}, {directory / "program", "700"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  std::uint64_t places = 0;
+  for (const FunctionRow& row : run.files.functions()) {
+    if (row.module == directory / "program") {
+      EXPECT_TRUE(row.function.starts_with("program+0x")) << row.function;
+      places += row.self;
+    }
+  }
+  EXPECT_GT(places, run.files.samples() * 9 / 10);
+}
+
+/// The p99 of a benchmark's line "p99 ..." in milliseconds, by redis-benchmark --csv.
+double p99_of(const std::string& csv) {
+  // "test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99..."
+  const auto line = csv.find("\"GET\"");
+  std::vector<std::string> cells;
+  for (std::size_t at = line; line != std::string::npos && cells.size() < 7;) {
+    const auto open = csv.find('"', at);
+    const auto close = csv.find('"', open + 1);
+    if (close == std::string::npos) {
+      break;
+    }
+    cells.push_back(csv.substr(open + 1, close - open - 1));
+    at = close + 1;
+  }
+  return cells.size() == 7 ? std::stod(cells[6]) : -1;
+}
+
+TEST(RedisServer, serves_without_an_error_while_it_is_profiled) {
+  if (!has_program("redis-server") || !has_program("redis-benchmark")) {
+    GTEST_SKIP() << "redis-server and redis-benchmark are not installed";
+  }
+  const TempDir directory;
+  const std::string socket = directory / "socket";
+  StartOptions start;
+  start.input = "";
+  start.directory = directory.path();
+  Running server(
+      {"redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no"},
+      start);
+  ASSERT_TRUE(eventually([&] { return ::access(socket.c_str(), F_OK) == 0; })) << server.out();
+  const Words benchmark = {"redis-benchmark", "-s",   socket, "-n", "60000", "-c", "20", "-t",
+                           "set,get",         "--csv"};
+  const Outcome without = run(benchmark);
+  ASSERT_EQ(without.exit_status(), 0) << without.text();
+  const Outcome with =
+      run(superprofiler(directory, {"-i", "1ms", "-p", std::to_string(server.pid())}, benchmark));
+  EXPECT_EQ(with.exit_status(), 0) << with.text();
+  EXPECT_EQ(with.foreign_lines(), without.err);
+  const RunFiles files(directory / "run");
+  EXPECT_GT(files.samples(), 0U) << with.text();
+  EXPECT_LT(files.truncated_percent(), 5);
+  EXPECT_EQ(what_was_left_behind(server.pid()), "");
+  const double before = p99_of(without.out);
+  const double now = p99_of(with.out);
+  RecordProperty("p99_ms_without", std::to_string(before));
+  RecordProperty("p99_ms_with", std::to_string(now));
+  printf("p99: %.3f ms without, %.3f ms with\n", before, now);
+  EXPECT_GT(now, 0) << with.out;
+  EXPECT_LT(now, 50 * std::max(before, 1.0)) << "a latency cliff";
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.wait().exit_status(), 0);
+}
+
+}  // namespace
+}  // namespace sp::end_to_end

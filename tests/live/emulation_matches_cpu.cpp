@@ -1,0 +1,122 @@
+// Every instruction that the x86-64 emulation takes on is also given to the CPU, single-stepped in
+// a traced child, from the same registers, flags and memory; afterwards nothing may differ.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "arch/native.h"
+#include "arch/x86_64/emulate.h"
+#include "arch/x86_64/isa.h"
+#include "scratch_cpu.h"
+
+namespace sp::arch::x86_64 {
+namespace {
+
+/// The emulation's own copy of the scratch memory.
+class CopiedMemory : public MemoryAccess {
+ public:
+  explicit CopiedMemory(std::span<const std::byte> bytes) : bytes_(bytes.begin(), bytes.end()) {}
+
+  bool read(core::Address from, std::span<std::byte> to) override {
+    if (!holds(from, to.size())) {
+      return false;
+    }
+    std::copy_n(bytes_.begin() + offset(from), to.size(), to.begin());
+    return true;
+  }
+  bool write(core::Address to, std::span<const std::byte> from) override {
+    if (!holds(to, from.size())) {
+      return false;
+    }
+    std::ranges::copy(from, bytes_.begin() + offset(to));
+    return true;
+  }
+  [[nodiscard]] bool equals(std::span<const std::byte> other) const {
+    return std::memcmp(bytes_.data(), other.data(), bytes_.size()) == 0;
+  }
+
+ private:
+  static bool holds(core::Address at, std::size_t size) {
+    return at.value() >= kScratch && at.value() - kScratch <= kScratchSize - size;
+  }
+  static std::ptrdiff_t offset(core::Address at) {
+    return static_cast<std::ptrdiff_t>(at.value() - kScratch);
+  }
+
+  std::vector<std::byte> bytes_;
+};
+
+/// Emulates and runs one instruction. What the emulation answered.
+Emulated compare_once(Cpu& cpu, Random& random, std::span<const std::byte> code) {
+  const Registers before = random_registers(random, cpu.initial());
+  std::ranges::copy(code,
+                    cpu.scratch().begin() + static_cast<std::ptrdiff_t>(before.rip - kScratch));
+  CopiedMemory memory(cpu.scratch());
+  Registers emulated = before;
+  const Emulated answer = emulate(emulated, code, memory);
+  const std::string what = in_hex(code) + "from rip " + std::to_string(before.rip);
+  if (answer != Emulated::done) {
+    EXPECT_EQ(emulated, before) << what;
+    EXPECT_TRUE(memory.equals(cpu.scratch())) << what;
+    return answer;
+  }
+  const Cpu::Outcome native = cpu.step(before);
+  EXPECT_EQ(native.signal, SIGTRAP) << what;
+  expect_same(emulated, native.registers, what);
+  EXPECT_TRUE(memory.equals(cpu.scratch())) << what;
+  return answer;
+}
+
+constexpr unsigned kTriesPerOpcode = 300;
+
+TEST(Emulation, matches_the_cpu_in_every_register_flag_and_byte) {
+  if constexpr (!std::is_same_v<Native, X86_64>) {
+    GTEST_SKIP() << "this CPU cannot run x86-64 instructions";
+  }
+  Cpu cpu;
+  ASSERT_TRUE(cpu.ready());
+  const OneCpu one_cpu(cpu.pid());
+  Random random(20240229);
+  std::map<unsigned, unsigned> done;  // by opcode, those of the two-byte map from 256 on
+  std::size_t compared = 0;
+  for (unsigned opcode = 0; opcode < 512 && !testing::Test::HasFailure(); ++opcode) {
+    fill(cpu.scratch(), random);
+    for (unsigned i = 0; i < kTriesPerOpcode && !testing::Test::HasFailure(); ++i) {
+      const auto code = random_instruction(random, opcode >= 256, opcode & 0xFFU);
+      if (compare_once(cpu, random, code) == Emulated::done) {
+        ++done[opcode];
+        ++compared;
+      }
+    }
+  }
+  RecordProperty("compared", std::to_string(compared));
+
+  std::vector<unsigned> expected = {0x50, 0x57,  0x58,  0x5F,  0x63,  0x68, 0x6A, 0x80, 0x81, 0x83,
+                                    0x84, 0x85,  0x88,  0x89,  0x8A,  0x8B, 0x8D, 0x90, 0x98, 0x99,
+                                    0xA8, 0xA9,  0xB0,  0xB8,  0xBF,  0xC2, 0xC3, 0xC6, 0xC7, 0xC9,
+                                    0xE0, 0xE1,  0xE2,  0xE3,  0xE8,  0xE9, 0xEB, 0xF6, 0xF7, 0xFE,
+                                    0xFF, 0x11F, 0x1B6, 0x1B7, 0x1BE, 0x1BF};
+  for (unsigned condition = 0; condition < 16; ++condition) {
+    for (const unsigned family : {0x70U, 0x140U, 0x180U, 0x190U}) {
+      expected.push_back(family + condition);
+    }
+  }
+  for (unsigned operation = 0; operation < 8; ++operation) {
+    for (unsigned form = 0; form < 6; ++form) {
+      expected.push_back(operation * 8 + form);
+    }
+  }
+  for (const unsigned opcode : expected) {
+    EXPECT_GT(done[opcode], kTriesPerOpcode / 50) << "opcode " << std::hex << opcode;
+  }
+}
+
+}  // namespace
+}  // namespace sp::arch::x86_64

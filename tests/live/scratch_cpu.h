@@ -1,0 +1,243 @@
+#pragma once
+
+#include <elf.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <csignal>
+#include <cstring>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arch/x86_64/encoding.h"
+#include "arch/x86_64/flags.h"
+#include "arch/x86_64/operands.h"
+#include "arch/x86_64/registers.h"
+
+// A traced child that runs single instructions on the CPU, and random states to run them from.
+namespace sp::arch::x86_64 {
+
+// Low enough for 32-bit addresses and displacements to reach it.
+inline constexpr std::uint64_t kScratch = 0x10000000;
+inline constexpr std::size_t kScratchSize = 4096;
+inline constexpr std::uint64_t kCode = kScratch + 64;
+inline constexpr std::uint64_t kMiddle = kScratch + kScratchSize / 2;
+// A page for code from where 32 bits do not reach it.
+inline constexpr std::uint64_t kFarCode = 0x551000000000;
+
+using Random = std::mt19937_64;
+
+inline std::uint64_t below(Random& random, std::uint64_t limit) { return random() % limit; }
+inline bool one_in(Random& random, std::uint64_t n) { return below(random, n) == 0; }
+
+/// A stopped child that shares the scratch memory with us and runs what it is told.
+class Cpu {
+ public:
+  Cpu() : scratch_(map(kScratch)), far_code_(map(kFarCode)) {
+    if (scratch_.empty() || far_code_.empty()) {
+      return;
+    }
+    child_ = ::fork();
+    if (child_ == 0) {
+      ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+      ::raise(SIGSTOP);
+      ::_exit(0);
+    }
+    int status = 0;
+    ready_ = ::waitpid(child_, &status, 0) == child_ && WIFSTOPPED(status);
+    initial_ = registers();
+    initial_.orig_rax = ~0ULL;  // no system call to restart
+  }
+  Cpu(const Cpu&) = delete;
+  Cpu& operator=(const Cpu&) = delete;
+  ~Cpu() {
+    if (child_ > 0) {
+      ::kill(child_, SIGKILL);
+      ::waitpid(child_, nullptr, 0);
+    }
+    for (const std::span<std::byte> mapped : {scratch_, far_code_}) {
+      if (!mapped.empty()) {
+        ::munmap(mapped.data(), mapped.size());
+      }
+    }
+  }
+
+  [[nodiscard]] bool ready() const { return ready_; }
+  [[nodiscard]] pid_t pid() const { return child_; }
+  [[nodiscard]] std::span<std::byte> scratch() const { return scratch_; }
+  [[nodiscard]] std::span<std::byte> far_code() const { return far_code_; }
+  [[nodiscard]] const Registers& initial() const { return initial_; }
+
+  /// Runs one instruction: the registers afterwards, and the signal that stopped the child.
+  struct Outcome {
+    Registers registers;
+    int signal = 0;
+  };
+  Outcome step(Registers from) {
+    iovec vector = {&from, sizeof from};
+    EXPECT_EQ(::ptrace(PTRACE_SETREGSET, child_, NT_PRSTATUS, &vector), 0);
+    EXPECT_EQ(::ptrace(PTRACE_SINGLESTEP, child_, nullptr, nullptr), 0);
+    int status = 0;
+    EXPECT_EQ(::waitpid(child_, &status, 0), child_);
+    return {registers(), WIFSTOPPED(status) ? WSTOPSIG(status) : 0};
+  }
+
+ private:
+  static std::span<std::byte> map(std::uint64_t address) {
+    void* mapped =
+        ::mmap(std::bit_cast<void*>(address), kScratchSize, PROT_READ | PROT_WRITE | PROT_EXEC,
+               MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (mapped == MAP_FAILED) {
+      return {};
+    }
+    return {static_cast<std::byte*>(mapped), kScratchSize};
+  }
+
+  [[nodiscard]] Registers registers() const {
+    Registers now;
+    iovec vector = {&now, sizeof now};
+    EXPECT_EQ(::ptrace(PTRACE_GETREGSET, child_, NT_PRSTATUS, &vector), 0);
+    return now;
+  }
+
+  std::span<std::byte> scratch_;
+  std::span<std::byte> far_code_;
+  pid_t child_ = -1;
+  Registers initial_;
+  bool ready_ = false;
+};
+
+/// Half of them point into the scratch memory, the others are what breaks arithmetic.
+inline std::uint64_t random_value(Random& random) {
+  switch (below(random, 8)) {
+    case 0:
+      return below(random, 16);
+    case 1:
+      return ~0ULL << below(random, 64);
+    case 2:
+      return (1ULL << below(random, 64)) - 1;
+    case 3:
+      return random();
+    default:
+      return kMiddle + below(random, 1024) - 512;
+  }
+}
+
+inline Registers random_registers(Random& random, const Registers& initial) {
+  Registers registers = initial;
+  for (auto* field :
+       {&registers.rax, &registers.rbx, &registers.rcx, &registers.rdx, &registers.rsi,
+        &registers.rdi, &registers.rbp, &registers.r8, &registers.r9, &registers.r10,
+        &registers.r11, &registers.r12, &registers.r13, &registers.r14, &registers.r15}) {
+    *field = random_value(random);
+  }
+  registers.rsp = one_in(random, 16) ? random_value(random) : kMiddle + below(random, 192) * 8;
+  registers.fs_base = one_in(random, 2) ? 0 : below(random, 256) * 8;
+  registers.gs_base = one_in(random, 2) ? kMiddle : below(random, 256) * 8;
+  registers.eflags = 0x202U | (random() & kArithmeticFlags);
+  registers.rip = kCode + below(random, 64);
+  return registers;
+}
+
+/// An instruction with the given opcode, random in everything else.
+inline std::vector<std::byte> random_instruction(Random& random, bool two_byte, unsigned opcode) {
+  std::vector<std::byte> code;
+  const auto put = [&code](std::uint64_t byte) {
+    code.push_back(static_cast<std::byte>(byte & 0xFFU));
+  };
+  constexpr std::array<unsigned, 8> kPrefixes = {0x66, 0x67, 0x64, 0x65, 0xF2, 0xF3, 0x3E, 0x2E};
+  for (const unsigned prefix : kPrefixes) {
+    if (one_in(random, 10)) {
+      put(prefix);
+    }
+  }
+  if (one_in(random, 2)) {
+    put(0x40U | below(random, 16));
+  }
+  if (two_byte) {
+    put(0x0F);
+  }
+  put(opcode);
+  const std::uint64_t modrm = opcode == 0x1E && two_byte ? 0xFA : below(random, 256);
+  put(modrm);  // where the opcode has one; else it is the first byte of the immediate
+  const bool has_sib = modrm < 0xC0 && (modrm & 7U) == 4;
+  if (has_sib) {
+    put(random());
+  }
+  // What may be a displacement: small, or the way from 0 or from rip to the scratch memory.
+  const std::uint64_t to_scratch = one_in(random, 2) ? kMiddle : kMiddle - kCode;
+  const std::uint64_t displacement = one_in(random, 3) ? to_scratch : below(random, 512) - 256;
+  for (unsigned i = 0; i < 4; ++i) {
+    put(displacement >> (8 * i));
+  }
+  while (code.size() < kLongestInstruction) {
+    put(random());
+  }
+  return code;
+}
+
+inline void fill(std::span<std::byte> memory, Random& random) {
+  for (std::size_t at = 0; at + 8 <= memory.size(); at += 8) {
+    const std::uint64_t value = random_value(random);
+    std::memcpy(memory.data() + at, &value, sizeof value);
+  }
+}
+
+inline std::string in_hex(std::span<const std::byte> code) {
+  std::string text;
+  for (const std::byte byte : code) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    text += kDigits[std::to_integer<std::size_t>(byte >> 4)];
+    text += kDigits[std::to_integer<std::size_t>(byte & std::byte{15})];
+    text += ' ';
+  }
+  return text;
+}
+
+inline void expect_same(const Registers& expected, Registers native, const std::string& what) {
+  constexpr std::uint64_t kResumeAndTrap = 0x10100;  // the single step's own
+  native.eflags = (native.eflags & ~kResumeAndTrap) | (expected.eflags & kResumeAndTrap);
+  if (expected == native) {
+    return;
+  }
+  ADD_FAILURE() << what << std::hex << "\n rip " << expected.rip << " got " << native.rip
+                << "\n eflags " << expected.eflags << " got " << native.eflags << "\n rsp "
+                << expected.rsp << " got " << native.rsp;
+  for (unsigned number = 0; number < 16; ++number) {
+    Registers ours = expected;
+    EXPECT_EQ(general_register(ours, number), general_register(native, number))
+        << "register " << number;
+  }
+}
+
+/// Keeps this thread and the child on one CPU, where a step costs a third.
+class OneCpu {
+ public:
+  explicit OneCpu(pid_t pid) {
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+    ::sched_setaffinity(pid, sizeof one, &one);
+  }
+  OneCpu(const OneCpu&) = delete;
+  OneCpu& operator=(const OneCpu&) = delete;
+  ~OneCpu() { ::sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_;
+};
+
+}  // namespace sp::arch::x86_64

@@ -1,0 +1,36 @@
+# One program built the ways that programs come: unwind_chain_VARIANT. A compiler that is not
+# installed leaves its variants out, and their tests say so.
+find_program(SP_CLANG NAMES clang clang-14)
+find_program(SP_LLD NAMES ld.lld ld.lld-14)
+
+function(sp_unwind_variant variant compiler)
+  set(output "${CMAKE_BINARY_DIR}/tests/targets/unwind_chain_${variant}")
+  set(source "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/unwind_chain.c")
+  get_filename_component(folder ${source} DIRECTORY)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${CMAKE_BINARY_DIR}/tests/targets"
+    COMMAND ${compiler} ${ARGN} -pthread -o ${output} ${source}
+    DEPENDS ${source} ${folder}/unwind_truth.h
+    VERBATIM)
+  add_custom_target(target_unwind_chain_${variant} ALL DEPENDS ${output})
+endfunction()
+
+sp_unwind_variant(o0 ${CMAKE_C_COMPILER} -O0)
+sp_unwind_variant(o2 ${CMAKE_C_COMPILER} -O2 -fomit-frame-pointer)
+sp_unwind_variant(no_pie ${CMAKE_C_COMPILER} -O2 -no-pie -fomit-frame-pointer)
+sp_unwind_variant(static ${CMAKE_C_COMPILER} -O2 -static -fomit-frame-pointer)
+sp_unwind_variant(static_pie ${CMAKE_C_COMPILER} -O2 -static-pie -fPIE -fomit-frame-pointer)
+sp_unwind_variant(stripped ${CMAKE_C_COMPILER} -O2 -s -fomit-frame-pointer)
+sp_unwind_variant(no_header ${CMAKE_C_COMPILER} -O2 -Wl,--no-eh-frame-hdr -fomit-frame-pointer)
+sp_unwind_variant(debug_frame ${CMAKE_C_COMPILER} -O2 -g -fno-asynchronous-unwind-tables
+                  -fno-unwind-tables -fomit-frame-pointer)
+sp_unwind_variant(frame_pointer ${CMAKE_C_COMPILER} -O2 -fno-asynchronous-unwind-tables
+                  -fno-unwind-tables -fno-omit-frame-pointer)
+if(SP_CLANG)
+  sp_unwind_variant(clang ${SP_CLANG} -O2)
+  if(SP_LLD)
+    sp_unwind_variant(lld ${SP_CLANG} -O2 -fuse-ld=lld)
+    sp_unwind_variant(lld_no_rosegment ${SP_CLANG} -O2 -fuse-ld=lld -Wl,--no-rosegment)
+  endif()
+endif()

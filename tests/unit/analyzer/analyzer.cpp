@@ -1,0 +1,225 @@
+#include "analyzer/analyzer.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sp::analyzer {
+namespace {
+
+constexpr core::ProcessId kProcess{100, 1};
+constexpr core::ThreadId kThread{101, 2};
+
+/// Resolves a stop to the one frame of its pc, and ends as it was told to.
+class FakeStacks final : public StackSource {
+ public:
+  struct Seen {
+    std::vector<std::string> calls;
+    core::StackEnd end = core::StackEnd::root;
+    std::vector<core::Module> modules;
+  };
+  explicit FakeStacks(std::shared_ptr<Seen> seen) : seen_(std::move(seen)) {}
+
+  void process_started(core::ProcessId process, core::ProcessId parent) override {
+    seen_->calls.push_back("started " + std::to_string(process.pid) + " of " +
+                           std::to_string(parent.pid));
+  }
+  void process_ended(core::ProcessId process) override {
+    seen_->calls.push_back("ended " + std::to_string(process.pid));
+  }
+  void set_maps(core::ProcessId process, core::ThreadId /*thread*/,
+                std::vector<core::Mapping> maps) override {
+    seen_->calls.push_back("maps of " + std::to_string(process.pid) + ": " +
+                           std::to_string(maps.size()));
+  }
+  core::Stack resolve(core::ProcessId /*process*/, core::ThreadId /*thread*/,
+                      const core::RawStack& raw) override {
+    core::Stack stack;
+    stack.frames.push_back({{core::ModuleId{1}, raw.registers.pc.value()}, false});
+    stack.end = seen_->end;
+    return stack;
+  }
+  std::vector<core::Module> take_new_modules() override {
+    return std::exchange(seen_->modules, {});
+  }
+
+ private:
+  std::shared_ptr<Seen> seen_;
+};
+
+core::RawStack raw_at(std::uint64_t pc) {
+  core::RawStack raw;
+  raw.registers.pc = core::Address{pc};
+  return raw;
+}
+
+class Analyzing : public ::testing::Test {
+ protected:
+  void handle(core::StopDetail detail) {
+    analyzer_.handle({kProcess, kThread, core::TimePoint{}, std::move(detail)});
+  }
+  void wait(std::uint64_t id, std::uint64_t ticks, std::optional<std::uint64_t> pc = {},
+            bool unstopped = true) {
+    core::Waited waited;
+    waited.wait_id = id;
+    waited.ticks = ticks;
+    waited.syscall = "futex";
+    waited.unstopped = unstopped;
+    if (pc) {
+      waited.raw = raw_at(*pc);
+    }
+    handle(std::move(waited));
+  }
+  template <typename T>
+  std::optional<T> record() {
+    auto next = records_.try_pop();
+    if (!next || !std::holds_alternative<T>(*next)) {
+      return std::nullopt;
+    }
+    return std::get<T>(std::move(*next));
+  }
+  [[nodiscard]] bool no_record() { return !records_.try_pop(); }
+
+  std::shared_ptr<FakeStacks::Seen> seen_ = std::make_shared<FakeStacks::Seen>();
+  core::Channel<core::StopEvent> events_{16};
+  core::Channel<core::Record> records_{16};
+  core::Channel<core::Request> requests_{2};
+  int bells_ = 0;
+  Analyzer analyzer_{std::make_unique<FakeStacks>(seen_), events_, records_, requests_,
+                     [this] { ++bells_; }};
+};
+
+TEST_F(Analyzing, turns_a_stop_into_a_sample) {
+  handle(core::Sampled{raw_at(0x1234), true});
+  const auto sample = record<core::SampleTaken>();
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->process, kProcess);
+  EXPECT_EQ(sample->thread, kThread);
+  EXPECT_EQ(sample->kind, core::SampleKind::on_cpu);
+  EXPECT_EQ(sample->count, 1U);
+  EXPECT_EQ(sample->stack.frames.front().where.offset, 0x1234U);
+  EXPECT_TRUE(sample->with_stack);
+}
+
+TEST_F(Analyzing, tells_of_modules_before_the_samples_that_name_them) {
+  core::Module module;
+  module.path = "/lib/libx.so";
+  seen_->modules.push_back(module);
+  handle(core::Sampled{raw_at(1), true});
+  const auto first = record<core::ModuleSeen>();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->module.path, "/lib/libx.so");
+  EXPECT_TRUE(record<core::SampleTaken>());
+}
+
+TEST_F(Analyzing, asks_for_a_deeper_copy_where_the_copy_ended) {
+  seen_->end = core::StackEnd::copy_ended;
+  handle(core::Sampled{raw_at(1), true});
+  const auto request = requests_.try_pop();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(std::get<core::CopyDeeper>(*request).thread, kThread);
+  EXPECT_EQ(bells_, 1);
+  EXPECT_TRUE(record<core::SampleTaken>()) << "the partial stack is kept";
+}
+
+TEST_F(Analyzing, asks_for_nothing_where_only_the_pc_was_wanted) {
+  seen_->end = core::StackEnd::copy_ended;
+  handle(core::Sampled{raw_at(1), false});
+  EXPECT_FALSE(requests_.try_pop());
+  EXPECT_FALSE(record<core::SampleTaken>()->with_stack);
+}
+
+TEST_F(Analyzing, goes_on_where_nobody_takes_its_requests) {
+  seen_->end = core::StackEnd::copy_ended;
+  for (int i = 0; i < 5; ++i) {
+    handle(core::Sampled{raw_at(1), true});
+  }
+  EXPECT_EQ(bells_, 2) << "there was room for two";
+}
+
+TEST_F(Analyzing, counts_a_wait_with_its_first_stack) {
+  wait(1, 1, 0x10);
+  wait(1, 9);
+  EXPECT_EQ(record<core::SampleTaken>()->count, 1U);
+  const auto more = record<core::SampleTaken>();
+  ASSERT_TRUE(more);
+  EXPECT_EQ(more->count, 9U);
+  EXPECT_EQ(more->kind, core::SampleKind::blocked);
+  EXPECT_EQ(more->blocked_in, "futex");
+  EXPECT_EQ(more->stack.frames.front().where.offset, 0x10U);
+  EXPECT_FALSE(requests_.try_pop()) << "nobody was to be stopped for it";
+}
+
+TEST_F(Analyzing, stops_a_waiting_thread_once_where_looking_was_not_enough) {
+  seen_->end = core::StackEnd::no_unwind_info;
+  wait(1, 1, 0x10);
+  const auto request = requests_.try_pop();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(std::get<core::StopBlocked>(*request).wait_id, 1U);
+  wait(1, 4);
+  EXPECT_TRUE(no_record()) << "held back for the better stack";
+  seen_->end = core::StackEnd::root;
+  wait(1, 0, 0x20, false);
+  const auto sample = record<core::SampleTaken>();
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->count, 5U);
+  EXPECT_EQ(sample->stack.frames.front().where.offset, 0x20U);
+  wait(1, 2);
+  EXPECT_EQ(record<core::SampleTaken>()->count, 2U);
+  EXPECT_FALSE(requests_.try_pop()) << "once";
+}
+
+TEST_F(Analyzing, keeps_the_worse_stack_where_the_wait_ended_first) {
+  seen_->end = core::StackEnd::no_unwind_info;
+  wait(1, 3, 0x10);
+  wait(2, 1, 0x30);
+  const auto sample = record<core::SampleTaken>();
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->count, 3U);
+  EXPECT_EQ(sample->stack.frames.front().where.offset, 0x10U);
+}
+
+TEST_F(Analyzing, keeps_the_worse_stack_where_the_thread_ended_first) {
+  seen_->end = core::StackEnd::no_unwind_info;
+  wait(1, 3, 0x10);
+  handle(core::ThreadEnded{"worker"});
+  EXPECT_EQ(record<core::SampleTaken>()->count, 3U);
+  EXPECT_EQ(record<core::ThreadSeen>()->name, "worker");
+}
+
+TEST_F(Analyzing, gives_out_what_it_held_back_when_the_events_end) {
+  seen_->end = core::StackEnd::no_unwind_info;
+  wait(1, 3, 0x10);
+  events_.close();
+  analyzer_.run();
+  EXPECT_EQ(record<core::SampleTaken>()->count, 3U);
+  EXPECT_TRUE(records_.finished());
+}
+
+TEST_F(Analyzing, tells_processes_and_threads_on) {
+  handle(core::ProcessStarted{{50, 0}, "make all"});
+  handle(core::Mapped{std::vector<core::Mapping>(3)});
+  handle(core::ThreadStarted{"make"});
+  handle(core::ThreadEnded{""});
+  handle(core::ProcessEnded{});
+  EXPECT_EQ(record<core::ProcessSeen>()->command, "make all");
+  EXPECT_EQ(record<core::ThreadSeen>()->name, "make");
+  EXPECT_TRUE(no_record());
+  EXPECT_EQ(seen_->calls,
+            (std::vector<std::string>{"started 100 of 50", "maps of 100: 3", "ended 100"}));
+}
+
+TEST_F(Analyzing, passes_losses_and_snapshots_on) {
+  handle(core::Lost{12});
+  handle(core::SnapshotWanted{});
+  EXPECT_EQ(record<core::SamplesLost>()->samples, 12U);
+  EXPECT_TRUE(record<core::SnapshotWanted>());
+}
+
+}  // namespace
+}  // namespace sp::analyzer

@@ -1,0 +1,123 @@
+#include "arch/aarch64/frames.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <initializer_list>
+#include <vector>
+
+#include "arch/x86_64/frames.h"
+
+namespace sp::arch {
+namespace {
+
+std::vector<std::byte> bytes(std::initializer_list<unsigned> values) {
+  std::vector<std::byte> out;
+  for (const unsigned value : values) {
+    out.push_back(static_cast<std::byte>(value));
+  }
+  return out;
+}
+
+using X86 = x86_64::Frames;
+using Arm = aarch64::Frames;
+
+TEST(X86Frames, knows_every_form_of_a_call) {
+  EXPECT_TRUE(X86::ends_in_call(bytes({0x90, 0xe8, 1, 2, 3, 4})));        // call rel32
+  EXPECT_TRUE(X86::ends_in_call(bytes({0xff, 0xd0})));                    // call *%rax
+  EXPECT_TRUE(X86::ends_in_call(bytes({0x41, 0xff, 0xd4})));              // call *%r12
+  EXPECT_TRUE(X86::ends_in_call(bytes({0xff, 0x50, 0x18})));              // call *24(%rax)
+  EXPECT_TRUE(X86::ends_in_call(bytes({0xff, 0x15, 1, 2, 3, 4})));        // call *x(%rip)
+  EXPECT_TRUE(X86::ends_in_call(bytes({0xff, 0x14, 0xc5, 1, 2, 3, 4})));  // call *x(,%rax,8)
+  EXPECT_TRUE(X86::ends_in_call(bytes({0xff, 0x54, 0x24, 0x08})));        // call *8(%rsp)
+  EXPECT_TRUE(X86::ends_in_call(bytes({0xff, 0x94, 0x24, 1, 2, 3, 4})));  // call *x(%rsp)
+}
+
+TEST(X86Frames, takes_nothing_else_for_a_call) {
+  EXPECT_FALSE(X86::ends_in_call({}));
+  EXPECT_FALSE(X86::ends_in_call(bytes({0xe8, 1, 2, 3})));
+  EXPECT_FALSE(X86::ends_in_call(bytes({0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90})));
+  EXPECT_FALSE(X86::ends_in_call(bytes({0xff, 0xe0})));              // jmp *%rax
+  EXPECT_FALSE(X86::ends_in_call(bytes({0xff, 0x35, 1, 2, 3, 4})));  // push x(%rip)
+}
+
+TEST(X86Frames, runs_an_epilogue_to_its_return) {
+  // add $0x18,%rsp; pop %rbx; pop %rbp; pop %r12; ret
+  const auto exit = X86::find_exit(bytes({0x48, 0x83, 0xc4, 0x18, 0x5b, 0x5d, 0x41, 0x5c, 0xc3}));
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->base, X86::kStackPointer);
+  EXPECT_EQ(exit->return_slot, 0x18 + 24);
+  ASSERT_EQ(exit->restored_count, 3U);
+  EXPECT_EQ(exit->restored[0].dwarf_register, 3U);  // rbx
+  EXPECT_EQ(exit->restored[0].slot, 0x18);
+  EXPECT_EQ(exit->restored[1].dwarf_register, 6U);
+  EXPECT_EQ(exit->restored[2].dwarf_register, 12U);
+  EXPECT_EQ(exit->restored[2].slot, 0x28);
+}
+
+TEST(X86Frames, counts_from_the_frame_pointer_after_leave) {
+  const auto exit = X86::find_exit(bytes({0xc9, 0xc2, 0x10, 0x00}));  // leave; ret $16
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->base, X86::kFramePointer);
+  EXPECT_EQ(exit->return_slot, 8);
+  EXPECT_EQ(exit->released, 16);
+}
+
+TEST(X86Frames, sees_a_tail_call_only_behind_a_pop) {
+  EXPECT_FALSE(X86::find_exit(bytes({0xe9, 0, 1, 0, 0})));
+  const auto exit = X86::find_exit(bytes({0x5b, 0xe9, 0, 1, 0, 0}));  // pop %rbx; jmp .+0x100
+  ASSERT_TRUE(exit);
+  EXPECT_TRUE(exit->by_jump);
+  EXPECT_EQ(exit->jump_target, 6 + 0x100);
+  EXPECT_EQ(exit->return_slot, 8);
+}
+
+TEST(X86Frames, finds_no_exit_where_something_else_comes_first) {
+  EXPECT_FALSE(X86::find_exit({}));
+  EXPECT_FALSE(X86::find_exit(bytes({0x5b})));                    // cut off
+  EXPECT_FALSE(X86::find_exit(bytes({0x5b, 0x89, 0xc0, 0xc3})));  // mov %eax,%eax
+  EXPECT_FALSE(X86::find_exit(bytes({0x5c, 0xc3})));              // pop %rsp
+  EXPECT_FALSE(X86::find_exit(bytes({0x5d, 0xc9, 0xc3})));        // leave by a popped rbp
+}
+
+TEST(X86Frames, finds_return_addresses_under_stubs_and_prologues) {
+  const auto none = bytes({});
+  EXPECT_EQ(X86::frameless_return_slot(none, bytes({0xff, 0x25, 0, 0, 0, 0})), 0);
+  EXPECT_EQ(X86::frameless_return_slot(none, bytes({0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25})), 0);
+  EXPECT_EQ(X86::frameless_return_slot(none, bytes({0x68, 1, 0, 0, 0, 0xe9})), 0);
+  EXPECT_EQ(X86::frameless_return_slot(bytes({0x68, 1, 0, 0, 0}), bytes({0xe9})), 8);
+  EXPECT_EQ(X86::frameless_return_slot(none, bytes({0x55, 0x48, 0x89, 0xe5})), 0);
+  EXPECT_EQ(X86::frameless_return_slot(bytes({0x55}), bytes({0x48, 0x89, 0xe5})), 8);
+  EXPECT_FALSE(X86::frameless_return_slot(none, bytes({0x48, 0x89, 0xe5})));
+}
+
+TEST(X86Frames, knows_what_returns_from_a_signal) {
+  const auto mov = bytes({0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0});
+  const auto both = bytes({0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05});
+  EXPECT_TRUE(X86::is_signal_return({}, both));
+  EXPECT_TRUE(X86::is_signal_return(mov, bytes({0x0f, 0x05})));
+  EXPECT_FALSE(X86::is_signal_return({}, bytes({0x0f, 0x05})));
+  EXPECT_EQ(X86::signal_slot(X86::kPc), 40 + 8 * 16);
+  EXPECT_EQ(X86::signal_slot(X86::kStackPointer), 40 + 8 * 15);
+  EXPECT_EQ(X86::signal_slot(8), 40);
+}
+
+TEST(ArmFrames, knows_every_form_of_a_call) {
+  EXPECT_TRUE(Arm::ends_in_call(bytes({0x10, 0x00, 0x00, 0x94})));   // bl
+  EXPECT_TRUE(Arm::ends_in_call(bytes({0x60, 0x02, 0x3f, 0xd6})));   // blr x19
+  EXPECT_TRUE(Arm::ends_in_call(bytes({0x11, 0x09, 0x3f, 0xd7})));   // blraa x8, x17
+  EXPECT_TRUE(Arm::ends_in_call(bytes({0x1f, 0x09, 0x3f, 0xd6})));   // blraaz x8
+  EXPECT_FALSE(Arm::ends_in_call(bytes({0x60, 0x02, 0x1f, 0xd6})));  // br x19
+  EXPECT_FALSE(Arm::ends_in_call(bytes({0x10, 0x00, 0x00, 0x14})));  // b
+  EXPECT_FALSE(Arm::ends_in_call({}));
+}
+
+TEST(ArmFrames, knows_what_returns_from_a_signal) {
+  const auto both = bytes({0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4});
+  EXPECT_TRUE(Arm::is_signal_return({}, both));
+  EXPECT_FALSE(Arm::is_signal_return({}, bytes({0x01, 0x00, 0x00, 0xd4})));
+  EXPECT_EQ(Arm::signal_slot(0), 312);
+}
+
+}  // namespace
+}  // namespace sp::arch

@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include "parsing.h"
+
+namespace sp::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Mistake {
+  Words words;
+  std::string says;  // a part of the line
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) {
+  *out << "superprofiler";
+  for (const std::string& word : mistake.words) {
+    *out << " '" << word << "'";
+  }
+}
+
+class UsageError : public testing::TestWithParam<Mistake> {};
+
+TEST_P(UsageError, says_the_fact_and_the_fix) {
+  EXPECT_NE(usage_error(GetParam().words).find(GetParam().says), std::string::npos)
+      << usage_error(GetParam().words);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands, UsageError,
+    testing::Values(
+        Mistake{{}, "give a command (superprofiler -- CMD) or a process (superprofiler -p PID)"},
+        Mistake{{"ls", "-l"}, "put -- in front of the command: superprofiler -- ls -l"},
+        Mistake{{"--flame", "ls", "-a"}, "put -- in front of the command: superprofiler -- ls -a"},
+        Mistake{{"--"}, "there is no command behind --; write"},
+        Mistake{{"-c", "ls", "--", "ls"}, "-c and -- both give a command; keep one"},
+        Mistake{{"-c", "ls", "-c", "ls"}, "-c is given twice"},
+        Mistake{{"-c", "ls", "-p", "1"}, "superprofiler -p PID -- CMD"},
+        Mistake{{"-c", ""}, "-c: the command is empty; give one"},
+        Mistake{{"-c", "'ls"}, "never closed; add the missing '"},
+        Mistake{{"-c", "--", "ls"}, "--command needs a value"},
+        Mistake{{"-p", "1", "-p", "2"}, "-p is given twice"},
+        Mistake{{"-p"}, "--pid needs a value: --pid PID"},
+        Mistake{{"-p", "abc"}, "'abc' is not a process id; give one number"},
+        Mistake{{"-p", "-1"}, "'-1' is not a process id"},
+        Mistake{{"-p", "0"}, "'0' is not a process id"},
+        Mistake{{"-p", "99999999999"}, "'99999999999' is not a process id"},
+        Mistake{{"-v", "doctor"}, "goes first: superprofiler doctor"},
+        Mistake{{"doctor", "ls"}, "doctor takes no command ('ls')"},
+        Mistake{{"doctor", "--", "ls"}, "doctor takes no command"},
+        Mistake{{"doctor", "-p", "x"}, "'x' is not a process id"},
+        Mistake{{"doctor", "--flame"}, "there is no option --flame"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, UsageError,
+    testing::Values(
+        Mistake{{"--intervall", "5"}, "there is no option --intervall; did you mean --interval?"},
+        Mistake{{"--nmae=x", "--", "ls"}, "did you mean --name?"},
+        Mistake{{"--inter", "5"}, "did you mean --interval?"},
+        Mistake{{"--zzzzzzzz"}, "superprofiler --help lists them"},
+        Mistake{{"-x"}, "there is no option -x; superprofiler --help lists them"},
+        Mistake{{"-nx"}, "there is no option -x"},
+        Mistake{{"--flame=3"}, "--flame takes no value; write --flame alone"},
+        Mistake{{"-s", "--", "ls"}, "exact mode (-s) is not in this version; leave -s out"},
+        Mistake{{"-q", "-v", "--", "ls"}, "-q and -v contradict each other; keep one"},
+        Mistake{{"--completions", "tcsh"}, "'tcsh' is not known; write bash, zsh or fish"},
+        Mistake{{"--color", "blue", "--", "ls"}, "write auto, always or never"},
+        Mistake{{"--follow", "forks", "--", "ls"}, "write all, fork, exec or none"},
+        Mistake{{"--follow", "", "--", "ls"}, "write all, fork, exec or none"},
+        Mistake{{"--follow", "fork,none", "--", "ls"}, "'none' does not go with others"},
+        Mistake{{"--threads", "1", "--", "ls"}, "write all or main"},
+        Mistake{{"--stop-with", "9", "--", "ls"}, "write sigstop or interrupt"},
+        Mistake{{"--name", "a/b", "--", "ls"}, "give a name without /"},
+        Mistake{{"--name", "..", "--", "ls"}, "cannot name a directory"},
+        Mistake{{"--name=", "--", "ls"}, "--name needs a value"},
+        Mistake{{"-o", "", "--", "ls"}, "the directory's name is empty; give one"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, UsageError,
+    testing::Values(
+        Mistake{{"-i", "0", "--", "ls"}, "the shortest interval is 1us"},
+        Mistake{{"-i", "500ns", "--", "ls"}, "the shortest interval is 1us"},
+        Mistake{{"-i", "-5", "--", "ls"}, "'-5' is not a time; write a number with"},
+        Mistake{{"-F", "0", "--", "ls"}, "'0' is not a number from 0.001 to 1000000"},
+        Mistake{{"-F", "2000000", "--", "ls"}, "-F: '2000000'"},
+        Mistake{{"-F", "9", "-i", "9", "--", "ls"}, "-i and -F both set the sampling rate; keep"},
+        Mistake{{"-d", "0", "--", "ls"}, "give more than 0"},
+        Mistake{{"-d", "soon", "--", "ls"}, "'soon' is not a time"},
+        Mistake{{"-D", "-1s", "--", "ls"}, "'-1s' is not a time"},
+        Mistake{{"-t", "1.5", "--", "ls"}, "'1.5' is not a number from 0 to 1"},
+        Mistake{{"-t", "nan", "--", "ls"}, "'nan' is not a number"},
+        Mistake{{"--overhead", "-1", "--", "ls"}, "--overhead: '-1' is not a number from 0"},
+        Mistake{{"--func-instrumentation-depth", "x", "--", "ls"}, "'x' is not a number"}));
+
+}  // namespace
+}  // namespace sp::cli

@@ -1,0 +1,118 @@
+#include "profiler/profiler.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "unit/profiler/golden.h"
+#include "unit/profiler/sample_run.h"
+#include "unit/profiler/temporary_directory.h"
+
+namespace sp::profiler {
+namespace {
+
+namespace fs = std::filesystem;
+using test::read_file;
+using test::sample;
+
+class ProfilerTest : public testing::Test {
+ protected:
+  RunDirectory directory(bool overwrite = false) {
+    auto made = RunDirectory::create(temporary_.path(), "demo", overwrite);
+    EXPECT_TRUE(made) << made.error().message();
+    return std::move(*made);
+  }
+  [[nodiscard]] std::string path(const std::string& file) const {
+    return temporary_.path() + "/demo/" + file;
+  }
+  void push(core::Record record) { EXPECT_TRUE(records_.push(std::move(record))); }
+
+  test::TemporaryDirectory temporary_;
+  core::Channel<core::Record> records_{1000};
+};
+
+TEST_F(ProfilerTest, reads_until_the_channel_ends_and_writes_every_file) {
+  auto namer = std::make_unique<test::TableNamer>();
+  test::TableNamer& names = *namer;
+  Profiler profiler({.flame = true}, records_, std::move(namer), directory());
+  push(core::ModuleSeen{test::module(test::kProgram, core::ModuleKind::file, "/usr/bin/demo")});
+  std::thread stage([&] { profiler.run(); });
+  push(sample({2, 1}));
+  push(sample({2, 1}, core::StackEnd::too_deep));
+  push(core::SamplesLost{9});
+  records_.close();
+  stage.join();
+  EXPECT_EQ(names.added, std::vector<std::string>{"/usr/bin/demo"});
+  EXPECT_EQ(profiler.progress().samples(), 2);
+  EXPECT_EQ(profiler.progress().truncated, 1);
+  EXPECT_EQ(profiler.progress().lost, 9);
+
+  const auto written = profiler.finish(test::facts());
+  ASSERT_TRUE(written) << written.error().message();
+  EXPECT_TRUE(written->failures.empty());
+  EXPECT_EQ(written->files.size(), 4);
+  ASSERT_EQ(written->top.size(), 2);
+  EXPECT_EQ(written->top[0].self, 2);
+  EXPECT_EQ(read_file(path("stacks.folded")), "?1;?2 1\n[truncated];?1;?2 1\n");
+  EXPECT_NE(read_file(path("flamegraph.svg")).find("sampled (2 samples, on-CPU)"),
+            std::string::npos);
+}
+
+TEST_F(ProfilerTest, a_snapshot_has_what_came_before_it_and_the_run_goes_on) {
+  Profiler profiler({.facts_now = test::facts}, records_, std::make_unique<test::TableNamer>(),
+                    directory());
+  push(sample({1}));
+  push(core::SnapshotWanted{});
+  records_.close();
+  profiler.run();
+  EXPECT_EQ(read_file(path("stacks.folded")), "?1 1\n");
+  EXPECT_NE(read_file(path("run.json")).find("\"end\": \"running\""), std::string::npos);
+  ASSERT_TRUE(profiler.finish(test::facts()));
+  EXPECT_NE(read_file(path("run.json")).find("\"end\": \"target_exited\""), std::string::npos);
+}
+
+TEST_F(ProfilerTest, ticks_for_the_status_line_even_when_nothing_comes) {
+  std::atomic<int> ticks = 0;
+  Profiler profiler({.on_tick =
+                         [&] {
+                           if (++ticks == 3) {
+                             records_.close();
+                           }
+                         },
+                     .tick = std::chrono::milliseconds(1)},
+                    records_, std::make_unique<test::TableNamer>(), directory());
+  profiler.run();
+  EXPECT_EQ(ticks, 3);
+}
+
+TEST_F(ProfilerTest, a_directory_that_is_gone_at_the_end_does_not_lose_the_run) {
+  Profiler profiler({}, records_, std::make_unique<test::TableNamer>(), directory());
+  push(sample({1}));
+  records_.close();
+  profiler.run();
+  fs::remove_all(temporary_.path() + "/demo");
+  ::setenv("TMPDIR", temporary_.path().c_str(), 1);
+  const auto written = profiler.finish(test::facts());
+  ::unsetenv("TMPDIR");
+  ASSERT_TRUE(written) << written.error().message();
+  EXPECT_EQ(written->failures.size(), 3);
+  EXPECT_EQ(written->files.size(), 3);
+  EXPECT_NE(written->fallback_directory, "");
+  EXPECT_EQ(read_file(written->fallback_directory + "/stacks.folded"), "?1 1\n");
+}
+
+TEST_F(ProfilerTest, an_overwritten_runs_flame_graph_does_not_outlive_its_numbers) {
+  fs::create_directory(temporary_.path() + "/demo");
+  std::ofstream(path("flamegraph.svg")) << "old";
+  std::ofstream(path("notes.txt")) << "mine";
+  Profiler profiler({}, records_, std::make_unique<test::TableNamer>(), directory(true));
+  records_.close();
+  profiler.run();
+  ASSERT_TRUE(profiler.finish(test::facts()));
+  EXPECT_FALSE(fs::exists(path("flamegraph.svg")));
+  EXPECT_EQ(read_file(path("notes.txt")), "mine");
+}
+
+}  // namespace
+}  // namespace sp::profiler
