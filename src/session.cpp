@@ -31,7 +31,7 @@ namespace {
 
 // A sample is up to a megabyte where stacks are deep; 16 to 64 KiB as a rule.
 constexpr std::size_t kEventsQueued = 1024;
-constexpr std::size_t kRecordsQueued = 4096;
+constexpr std::size_t kRecordsQueued = 16384;  // opening a large debug file takes seconds
 constexpr std::size_t kRequestsQueued = 256;
 
 /// The supervisor's resolver behind the analyzer's interface: the two may not know each other.

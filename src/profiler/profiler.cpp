@@ -68,6 +68,9 @@ void Profiler::take(core::Record&& record) {
         }
         if constexpr (std::is_same_v<Detail, core::ModuleSeen>) {
           namer_->add_module(detail.module);
+          if (detail.module.kind == core::ModuleKind::file) {
+            unopened_.insert(detail.module.id);
+          }
         } else if constexpr (std::is_same_v<Detail, core::SamplesLost>) {
           progress_.lost = profile_.counts().lost;
         }
@@ -77,10 +80,24 @@ void Profiler::take(core::Record&& record) {
 
 void Profiler::take(const core::SampleTaken& sample) {
   profile_.add(sample);
+  open_files_of(sample.stack);
   const SampleCounts& counts = profile_.counts();
   progress_.on_cpu.store(counts.on_cpu, std::memory_order_relaxed);
   progress_.blocked.store(counts.blocked, std::memory_order_relaxed);
   progress_.truncated.store(counts.truncated, std::memory_order_relaxed);
+}
+
+/// A file's debug information takes up to seconds to open: better now, beside the target, than when
+/// the user waits for the results.
+void Profiler::open_files_of(const core::Stack& stack) {
+  if (unopened_.empty()) {
+    return;
+  }
+  for (const core::Frame& frame : stack.frames) {
+    if (unopened_.erase(frame.where.module) > 0) {
+      (void)namer_->name(frame.where, frame.is_return_address);
+    }
+  }
 }
 
 void Profiler::write_snapshot() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,7 @@ class Profiler {
 
   void take(core::Record&& record);
   void take(const core::SampleTaken& sample);
+  void open_files_of(const core::Stack& stack);
   void write_snapshot();
   [[nodiscard]] core::Result<WrittenRun> write_files(const core::RunFacts& facts, bool snapshot);
   [[nodiscard]] std::vector<Output> write_outputs(std::vector<Output> outputs, WrittenRun& written);
@@ -79,6 +81,7 @@ class Profiler {
   RunDirectory directory_;
   Profile profile_;
   Progress progress_;
+  std::set<core::ModuleId> unopened_;  // files that no name was asked for yet
 };
 
 }  // namespace sp::profiler

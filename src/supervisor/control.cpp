@@ -4,7 +4,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace sp::supervisor {
 namespace {
@@ -71,6 +73,39 @@ void block_control_signals() {
 
 std::span<const int> control_signals() {
   return {kControl.data(), kControl.size() - (g_hangup_ignored ? 1 : 0)};
+}
+
+void take_signals_until(core::TimePoint deadline, Wishes& wishes, Doorbell& doorbell) {
+  sigset_t ours;
+  ::sigemptyset(&ours);
+  for (const int signal : control_signals()) {
+    ::sigaddset(&ours, signal);
+  }
+  const auto left = std::max(deadline - core::Clock::now(), core::Duration{});
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const timespec timeout{whole.count(), (left - whole).count()};
+  const int signal = ::sigtimedwait(&ours, nullptr, &timeout);
+  switch (signal) {
+    case SIGINT:
+    case SIGQUIT:
+      ++wishes.interrupts;
+      break;
+    case SIGTERM:
+    case SIGHUP:
+      wishes.terminate = true;
+      break;
+    case SIGUSR1:
+      ++wishes.snapshots;
+      break;
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+      wishes.suspend = true;
+      break;
+    default:
+      return;  // the time was up
+  }
+  doorbell.ring();
 }
 
 void restore_signals_for_child() {

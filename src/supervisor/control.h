@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "core/clock.h"
+
 namespace sp::supervisor {
 
 /// Rings for the ptrace thread, which sleeps in wait(2). A ring that comes between its last look
@@ -47,6 +49,9 @@ void block_control_signals();
 
 /// Which these are. SIGHUP is left out where we were started with it ignored (nohup).
 [[nodiscard]] std::span<const int> control_signals();
+
+/// Takes one of them, or none until `deadline`, and makes it a wish. The timer thread.
+void take_signals_until(core::TimePoint deadline, Wishes& wishes, Doorbell& doorbell);
 
 /// Puts back for a child what block_control_signals() and our start changed: the signal mask and
 /// the dispositions that we were started with. Only async-signal-safe calls.

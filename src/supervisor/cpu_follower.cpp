@@ -3,16 +3,13 @@
 #include <utility>
 
 namespace sp::supervisor {
-namespace {
 
-cpu_set_t only(int cpu) {
+cpu_set_t only_cpu(int cpu) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(cpu, &cpus);
   return cpus;
 }
-
-}  // namespace
 
 CpuFollower::CpuFollower(pid_t server, std::vector<pid_t> others)
     : server_(server), others_(std::move(others)) {
@@ -21,39 +18,39 @@ CpuFollower::CpuFollower(pid_t server, std::vector<pid_t> others)
   }
 }
 
-void CpuFollower::follow(int cpu, bool tick_there) {
-  if (!may_use(cpu) || (cpu == server_at_ && tick_there == (at_ == cpu))) {
+void CpuFollower::follow(int cpu, pid_t tid) {
+  cpu_set_t others_of_target;
+  if (cpu == followed_ || cpus_ < 2 || cpu < 0 || cpu >= CPU_SETSIZE ||
+      !CPU_ISSET(cpu, &allowed_) ||
+      ::sched_getaffinity(tid, sizeof others_of_target, &others_of_target) != 0) {
     return;
   }
+  followed_ = cpu;
+  CPU_CLR(cpu, &others_of_target);
+  const int others = CPU_COUNT(&others_of_target);
+  cpu_set_t in_both;
+  CPU_AND(&in_both, &others_of_target, &allowed_);
+  keeps_busy_ = others == 1 && CPU_COUNT(&in_both) == 1;
   cpu_set_t elsewhere = allowed_;
   CPU_CLR(cpu, &elsewhere);
-  set(0, tick_there ? only(cpu) : elsewhere);
-  at_ = tick_there ? cpu : -1;
-  set(server_, only(cpu));
-  server_at_ = cpu;
+  set(server_, others == 0 || keeps_busy_ ? only_cpu(cpu) : elsewhere);
+  set(0, keeps_busy_ ? in_both : elsewhere);
+  for (const pid_t tid_of_ours : others_) {
+    set(tid_of_ours, elsewhere);
+  }
+}
+
+void CpuFollower::visit() {
+  if (followed_ < 0) {
+    return;
+  }
+  followed_ = -1;
+  keeps_busy_ = false;
+  set(0, allowed_);
+  set(server_, allowed_);
   for (const pid_t tid : others_) {
-    set(tid, elsewhere);
+    set(tid, allowed_);
   }
-}
-
-void CpuFollower::visit(int cpu, bool tick_there) {
-  if (server_at_ >= 0) {
-    set(server_, allowed_);
-    server_at_ = -1;
-    for (const pid_t tid : others_) {
-      set(tid, allowed_);
-    }
-  }
-  if (!tick_there && at_ < 0) {
-    set(0, allowed_);
-  } else if (tick_there && may_use(cpu) && cpu != at_) {
-    set(0, only(cpu));
-    at_ = cpu;
-  }
-}
-
-bool CpuFollower::may_use(int cpu) const {
-  return cpus_ > 1 && cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed_);
 }
 
 void CpuFollower::set(pid_t tid, const cpu_set_t& cpus) const {

@@ -21,6 +21,11 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr core::Duration kIdleRound = milliseconds(10);
+/// How long before a tick of the ticker's the timer looks at the threads. It may take this long to
+/// wake up.
+constexpr core::Duration kLead = microseconds(100);
+/// A stop takes a tenth of it.
+constexpr core::Duration kLongestBusy = microseconds(300);
 constexpr core::Duration kWindow = milliseconds(100);
 
 core::Duration own_cpu_time() {
@@ -45,7 +50,7 @@ SampleTimer::SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMet
 
 void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<pid_t> avoiding) {
   ::prctl(PR_SET_NAME, "sp-timer");
-  ::prctl(PR_SET_TIMERSLACK, 1UL);
+  wake_up_promptly();
   CpuFollower follower(followed, std::move(avoiding));
   const core::TimePoint start = core::Clock::now();
   const core::TimePoint first = start + options_.delay;
@@ -64,17 +69,13 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
       wishes_.time_is_up = true;
       doorbell_.ring();
     }
-    if (now >= next) {
-      tick(now, follower);
-      // Each CPU that the target uses is ticked on once in the interval on average.
-      const core::Duration mean = governor_.interval(meter_.per_stop(), own_share_) /
-                                  static_cast<std::int64_t>(missed_ ? 4 * busy_cpus_ : busy_cpus_);
-      // Planned from the plan, so that a late wake-up does not lower the rate; a long delay (we
-      // were stopped) is not made up for.
-      next = std::max(next + jittered(mean), now - 2 * mean);
+    const core::Duration lead = ticker_ ? kLead : core::Duration{};
+    if (now >= next - lead) {
+      next = tick(now, next, follower);
     }
-    take_signals_until(std::min(next, now + kIdleRound));
+    take_signals_until(std::min(next - lead, now + kIdleRound), wishes_, doorbell_);
   }
+  ticker_.reset();
   pause();
 }
 
@@ -88,11 +89,50 @@ SampleSlots::List SampleTimer::take_interrupts() {
   return std::exchange(interrupts_, {});
 }
 
-void SampleTimer::tick(core::TimePoint now, CpuFollower& follower) {
-  const std::lock_guard lock(pause_mutex_);
-  if (paused_) {
-    return;
+core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
+                                  CpuFollower& follower) {
+  if (ticker_ && !precise_) {
+    ticker_.reset();
   }
+  if (ticker_ && !ticker_->ticked()) {
+    return planned + kLead;  // it was kept off its CPU
+  }
+  Slot asked;
+  {
+    const std::lock_guard lock(pause_mutex_);
+    if (paused_) {
+      return now + kIdleRound;
+    }
+    look_at_all(now, follower.cpus());
+    if (options_.follow_cpu && !running_.empty()) {
+      if (busy_cpus_ == 1) {
+        follower.follow(running_.front().cpu, running_.front().slot->thread.tid);
+      } else {
+        follower.visit();
+      }
+    }
+    if (!ticker_ && !running_.empty()) {
+      asked = running_[random_() % running_.size()].slot;
+      ask(asked, now);
+    }
+  }
+  if (ticker_) {
+    asked = runs_on(ticker_->cpu());
+  }
+  const core::TimePoint next = plan(planned, now, ticker_ && asked == nullptr);
+  if (ticker_) {
+    ticker_->load(asked, next, cpu_to_tick_on());
+  } else if (precise_ && options_.follow_cpu && follower.cpus() > 1 && !running_.empty()) {
+    ticker_.emplace([this](const Slot& slot) { ask_from_ticker(slot); }, next, cpu_to_tick_on());
+    return next;
+  }
+  if (asked != nullptr && follower.keeps_busy()) {
+    be_busy_during_stop(*asked, (ticker_ ? planned : now) + kLongestBusy);
+  }
+  return next;
+}
+
+void SampleTimer::look_at_all(core::TimePoint now, int cpus) {
   const auto before = list_version_;
   SampleSlots::List old;
   if (options_.wall) {
@@ -106,8 +146,8 @@ void SampleTimer::tick(core::TimePoint now, CpuFollower& follower) {
       }
     }
   }
-  // A look takes about 1 us of the CPU that the target is on. So of many threads a window is
-  // looked at, every thread with the same chance: fewer samples, no bias.
+  // A look takes about 1 us. So of many threads a window is looked at, every thread with the same
+  // chance: fewer samples, no bias.
   const auto budget = static_cast<std::size_t>(
       std::clamp<std::int64_t>(options_.interval / microseconds(20), 8, 256));
   const std::size_t looks = std::min(budget, list_.size());
@@ -118,57 +158,73 @@ void SampleTimer::tick(core::TimePoint now, CpuFollower& follower) {
     const auto& slot = list_[(first + i) % list_.size()];
     look(*slot, slot);
   }
-  account(now, looks, list_.size(), follower.cpus());
-  choose_and_ask(now, follower);
+  std::set<int> busy;
+  for (const Running& running : running_) {
+    busy.insert(running.cpu);
+  }
+  busy_cpus_ = std::max<std::size_t>(busy.size(), 1);
+  account(now, looks, list_.size(), cpus);
 }
 
-void SampleTimer::choose_and_ask(core::TimePoint now, CpuFollower& follower) {
-  if (running_.empty()) {
-    return;
+core::TimePoint SampleTimer::plan(core::TimePoint planned, core::TimePoint now, bool missed) {
+  // Each CPU that the target uses is ticked on once in the interval on average.
+  core::Duration mean =
+      governor_.interval(meter_.per_stop(), own_share_) / static_cast<std::int64_t>(busy_cpus_);
+  if (missed && !running_.empty()) {
+    mean /= 4;  // nothing ran where the ticker was: it goes after the target
   }
-  // Of the threads on this CPU one was running and the others wait for their turn on it: each has
-  // the CPU for the same part of the time, so each is as likely to be sampled. Who has just moved
-  // to another CPU is stopped across CPUs rather than missed.
-  const auto elsewhere = std::partition(running_.begin(), running_.end(), [&](const Running& r) {
-    return !options_.follow_cpu || follower.at() < 0 || r.cpu == follower.at();
-  });
+  // Planned from the plan, so that a late wake-up does not lower the rate; a long delay (we were
+  // stopped) is not made up for.
+  const core::TimePoint next = std::max(planned + jittered(mean), now - 2 * mean);
+  return ticker_ || precise_ ? std::max(next, now + 3 * kLead) : next;
+}
+
+SampleTimer::Slot SampleTimer::runs_on(int cpu) {
+  const auto elsewhere = std::partition(running_.begin(), running_.end(),
+                                        [&](const Running& running) { return running.cpu == cpu; });
   const auto here = static_cast<std::size_t>(elsewhere - running_.begin());
-  std::set<int> cpus;
-  for (const Running& running : running_) {
-    cpus.insert(running.cpu);
+  // Of the threads on this CPU one runs and the others wait for their turn on it: each has the CPU
+  // for the same part of the time, so each is as likely to be sampled.
+  return here > 0 ? running_[random_() % here].slot : nullptr;
+}
+
+int SampleTimer::cpu_to_tick_on() {
+  return running_.empty() ? ticker_->cpu() : running_[random_() % running_.size()].cpu;
+}
+
+void SampleTimer::be_busy_during_stop(const SampleSlot& slot, core::TimePoint deadline) const {
+  while (core::Clock::now() < deadline &&
+         ((ticker_ && !ticker_->ticked()) || slot.state == SlotState::asked)) {
   }
-  busy_cpus_ = cpus.size();
-  // Ticking on the target's CPU and finding it moved (a stop makes the scheduler move it), we go
-  // after it and tick again soon: asking from here would bring the interrupt's delay back.
-  missed_ = here == 0 && precise_ && options_.follow_cpu;
-  if (!missed_ && (here > 0 || busy_cpus_ == 1)) {
-    ask(running_[random_() % (here > 0 ? here : running_.size())].slot, now);
-  }
-  if (!options_.follow_cpu) {
-    return;
-  }
-  const int next = running_[random_() % running_.size()].cpu;
-  if (busy_cpus_ == 1) {
-    follower.follow(next, precise_);
-  } else {
-    follower.visit(next, precise_);
+}
+
+void SampleTimer::ask_from_ticker(const Slot& slot) {
+  const std::lock_guard lock(pause_mutex_);
+  if (!paused_) {
+    ask(slot, core::Clock::now());
   }
 }
 
 void SampleTimer::sample_was_taken(bool at_system_call) {
-  constexpr int kLooked = 32;
+  constexpr int kLooked = 64;
+  constexpr int kLookedWhenPrecise = 256;
   ++looked_;
   at_system_call_ += at_system_call ? 1 : 0;
-  if (looked_ == kLooked) {
-    if (at_system_call_ * 20 > kLooked) {
-      precise_ = true;
-    }
-    looked_ = 0;
-    at_system_call_ = 0;
+  if (looked_ < (precise_ ? kLookedWhenPrecise : kLooked)) {
+    return;
   }
+  if (!precise_) {
+    precise_ = at_system_call_ * 10 > looked_;
+  } else if (at_system_call_ * 50 < looked_ && !came_back_) {
+    // It was a phase, perhaps. Where it comes again we do not go to and fro.
+    came_back_ = true;
+    precise_ = false;
+  }
+  looked_ = 0;
+  at_system_call_ = 0;
 }
 
-void SampleTimer::look(SampleSlot& slot, const std::shared_ptr<SampleSlot>& shared) {
+void SampleTimer::look(SampleSlot& slot, const Slot& shared) {
   const SlotState state = slot.state;
   if (state == SlotState::gone || state == SlotState::not_sampled) {
     return;
@@ -194,7 +250,7 @@ void SampleTimer::look(SampleSlot& slot, const std::shared_ptr<SampleSlot>& shar
   }
 }
 
-void SampleTimer::ask(const std::shared_ptr<SampleSlot>& slot, core::TimePoint since) {
+void SampleTimer::ask(const Slot& slot, core::TimePoint since) {
   const bool by_signal = !interrupts_only_ && slot->guard != nullptr;
   if (slot->state != SlotState::idle) {
     return;
@@ -260,39 +316,6 @@ void SampleTimer::account(core::TimePoint now, std::size_t looked, std::size_t o
   } else {
     governor_.window_was_clean();
   }
-}
-
-void SampleTimer::take_signals_until(core::TimePoint deadline) {
-  sigset_t ours;
-  ::sigemptyset(&ours);
-  for (const int signal : control_signals()) {
-    ::sigaddset(&ours, signal);
-  }
-  const auto left = std::max(deadline - core::Clock::now(), core::Duration{});
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(left);
-  const timespec timeout{whole.count(), (left - whole).count()};
-  const int signal = ::sigtimedwait(&ours, nullptr, &timeout);
-  switch (signal) {
-    case SIGINT:
-    case SIGQUIT:
-      ++wishes_.interrupts;
-      break;
-    case SIGTERM:
-    case SIGHUP:
-      wishes_.terminate = true;
-      break;
-    case SIGUSR1:
-      ++wishes_.snapshots;
-      break;
-    case SIGTSTP:
-    case SIGTTIN:
-    case SIGTTOU:
-      wishes_.suspend = true;
-      break;
-    default:
-      return;  // the time was up
-  }
-  doorbell_.ring();
 }
 
 core::Duration SampleTimer::jittered(core::Duration mean) {

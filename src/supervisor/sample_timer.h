@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "supervisor/cpu_follower.h"
 #include "supervisor/governor.h"
 #include "supervisor/sample_slot.h"
+#include "supervisor/ticker.h"
 #include "supervisor/wait_watch.h"
 
 namespace sp::supervisor {
@@ -41,11 +43,11 @@ struct TickCounts {
   std::atomic<std::int64_t> target_cpu{0};        // nanoseconds, estimated from what ran at ticks
 };
 
-/// Says when which thread is stopped. Runs on its own thread, on the CPU that it is going to
-/// interrupt (see CpuFollower). In: the slots.
-/// Out: SIGSTOPs, or wishes for PTRACE_INTERRUPT, to running threads; with --wall, Waited events
-/// of blocked ones, which are looked at from outside and not stopped. It also takes all signals
-/// that are sent to superprofiler and turns them into Wishes.
+/// Says when which thread is stopped. Runs on its own thread, away from the CPU that it is going to
+/// interrupt (see CpuFollower; Ticker for the programs where that is not good enough). In: the
+/// slots. Out: SIGSTOPs, or wishes for PTRACE_INTERRUPT, to running threads; with --wall, Waited
+/// events of blocked ones, which are looked at from outside and not stopped. It also takes all
+/// signals that are sent to superprofiler and turns them into Wishes.
 class SampleTimer {
  public:
   SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMeter& meter, Wishes& wishes,
@@ -64,7 +66,7 @@ class SampleTimer {
   [[nodiscard]] std::vector<std::shared_ptr<SampleSlot>> take_interrupts();
 
   /// The ptrace thread tells of each sample whether it fell on the way out of a system call. Where
-  /// many do, stops are asked for on the target's own CPU from then on (see CpuFollower).
+  /// many do, stops are asked for on the target's own CPU from then on (see Ticker).
   void sample_was_taken(bool at_system_call);
   /// What a tick on the target's own CPU costs it beside the stop: measured in a virtual machine
   /// (bench/README.md).
@@ -78,12 +80,22 @@ class SampleTimer {
   [[nodiscard]] const TickCounts& counts() const { return counts_; }
 
  private:
-  void tick(core::TimePoint now, CpuFollower& follower);
-  void look(SampleSlot& slot, const std::shared_ptr<SampleSlot>& shared);
-  void ask(const std::shared_ptr<SampleSlot>& slot, core::TimePoint since);
-  void choose_and_ask(core::TimePoint now, CpuFollower& follower);
+  using Slot = std::shared_ptr<SampleSlot>;
+
+  /// Looks at the threads and asks one of those that run to stop. The tick was planned for
+  /// `planned`; returns when the next one is due.
+  core::TimePoint tick(core::TimePoint now, core::TimePoint planned, CpuFollower& follower);
+  void look_at_all(core::TimePoint now, int cpus);
+  void look(SampleSlot& slot, const Slot& shared);
+  /// One of the threads that run on `cpu`; null where there is none.
+  [[nodiscard]] Slot runs_on(int cpu);
+  [[nodiscard]] int cpu_to_tick_on();
+  [[nodiscard]] core::TimePoint plan(core::TimePoint planned, core::TimePoint now, bool missed);
+  void ask(const Slot& slot, core::TimePoint since);
+  void ask_from_ticker(const Slot& slot);
+  /// See CpuFollower::keeps_busy().
+  void be_busy_during_stop(const SampleSlot& slot, core::TimePoint deadline) const;
   void account(core::TimePoint now, std::size_t looked, std::size_t of, int cpus);
-  void take_signals_until(core::TimePoint deadline);
   [[nodiscard]] core::Duration jittered(core::Duration mean);
 
   SampleTimerOptions options_;
@@ -98,8 +110,9 @@ class SampleTimer {
   std::atomic<bool> dropped_{false};
   std::atomic<bool> interrupts_only_{false};
   std::atomic<bool> precise_{false};
-  int looked_ = 0;  // these two: the ptrace thread's
+  int looked_ = 0;  // these three: the ptrace thread's
   int at_system_call_ = 0;
+  bool came_back_ = false;
 
   SampleSlots::List list_;
   std::uint64_t list_version_ = 0;
@@ -109,7 +122,6 @@ class SampleTimer {
   };
   std::vector<Running> running_;  // at the last look
   std::size_t busy_cpus_ = 1;     // that these were on
-  bool missed_ = false;           // the target was on another CPU than the one that we ticked on
   std::size_t asked_ = 0;  // of the last look: ran when they were asked to stop, and have not yet
   core::TimePoint last_tick_;
   core::TimePoint window_start_;
@@ -117,10 +129,11 @@ class SampleTimer {
   double own_share_ = 0;
   double running_now_ = 0;
 
-  std::mutex pause_mutex_;  // held during a tick
+  std::mutex pause_mutex_;  // held while a stop is asked for
   bool paused_ = false;
   std::mutex interrupts_mutex_;
   SampleSlots::List interrupts_;
+  std::optional<Ticker> ticker_;  // the last: its thread uses the others
 };
 
 }  // namespace sp::supervisor

@@ -1,0 +1,101 @@
+#include "supervisor/ticker.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "supervisor/cpu_follower.h"
+
+namespace sp::supervisor {
+namespace {
+
+void move_to(int cpu) {
+  const cpu_set_t there = only_cpu(cpu);
+  ::sched_setaffinity(0, sizeof there, &there);  // refused: late samples, nothing worse
+}
+
+/// sched_setattr(2); the C library has no name for it.
+struct SchedulingAttributes {
+  std::uint32_t size = sizeof(SchedulingAttributes);
+  std::uint32_t policy = SCHED_OTHER;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t slice = 100'000;  // nanoseconds
+  std::uint64_t deadline = 0;
+  std::uint64_t period = 0;
+};
+
+}  // namespace
+
+void wake_up_promptly() {
+  ::prctl(PR_SET_TIMERSLACK, 1UL);
+  SchedulingAttributes attributes;
+  attributes.nice = ::getpriority(PRIO_PROCESS, 0);
+  ::syscall(SYS_sched_setattr, 0, &attributes, 0U);
+}
+
+Ticker::Ticker(Ask ask, core::TimePoint first, int cpu)
+    : ask_(std::move(ask)), cpu_(cpu), thread_([this, first, cpu] {
+        run({first, cpu});
+      }) {}
+
+Ticker::~Ticker() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Ticker::load(std::shared_ptr<SampleSlot> slot, core::TimePoint at, int cpu) {
+  bool waits = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ticks_ == loads_) {
+      slot_ = std::move(slot);
+    }
+    ++loads_;  // where it is too late they are even again
+    next_ = {at, cpu};
+    cpu_ = cpu;
+    loaded_ = true;
+    waits = waits_for_load_;
+  }
+  if (waits) {
+    changed_.notify_one();
+  }
+}
+
+void Ticker::run(Plan plan) {
+  ::prctl(PR_SET_NAME, "sp-ticker");
+  wake_up_promptly();
+  move_to(plan.cpu);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (changed_.wait_until(lock, plan.at, [this] { return over_; })) {
+      return;
+    }
+    if (const auto slot = std::exchange(slot_, nullptr)) {
+      lock.unlock();
+      ask_(slot);
+      lock.lock();
+    }
+    ++ticks_;
+    waits_for_load_ = true;
+    changed_.wait(lock, [this] { return loaded_ || over_; });
+    waits_for_load_ = false;
+    loaded_ = false;
+    if (std::exchange(plan, next_).cpu != next_.cpu) {
+      lock.unlock();
+      move_to(plan.cpu);
+      lock.lock();
+    }
+  }
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "core/clock.h"
+#include "supervisor/sample_slot.h"
+
+namespace sp::supervisor {
+
+/// The calling thread is woken on time: no timer slack, and the shortest slice of the scheduler's
+/// (Linux 6.12), with which a thread that wakes up may take the CPU from one with a longer one.
+void wake_up_promptly();
+
+/// Asks for stops on the target's own CPU, from a thread of its own.
+///
+/// A stop that is asked for from another CPU arrives an interrupt later: 1 us, in virtual machines
+/// 20 us. That is no matter to a program that computes; but one that makes a system call every few
+/// microseconds is in its next call by then, and all its samples would fall there. A thread that
+/// wakes up on the target's CPU takes the target off it at whatever instruction it was. That is
+/// right, and costs the target more.
+///
+/// When and where the next tick is to be is told one tick ahead, because to tell it to a thread
+/// that sleeps would wake it up on that CPU too.
+class Ticker {
+ public:
+  using Ask = std::function<void(const std::shared_ptr<SampleSlot>&)>;
+
+  /// `ask` is called on the ticker's thread. The first tick is at `first` on `cpu`.
+  Ticker(Ask ask, core::TimePoint first, int cpu);
+  ~Ticker();
+  Ticker(const Ticker&) = delete;
+  Ticker& operator=(const Ticker&) = delete;
+
+  /// The coming tick asks for `slot` (null: for nothing); the one after it is at `at` on `cpu`. To
+  /// be called once for each tick, after the one before it; too late it only tells of the next.
+  void load(std::shared_ptr<SampleSlot> slot, core::TimePoint at, int cpu);
+
+  /// The tick that the last load() was for is over. Any thread.
+  [[nodiscard]] bool ticked() const { return ticks_ >= loads_; }
+  /// Where the tick that the next load() is for will be. The caller's of load().
+  [[nodiscard]] int cpu() const { return cpu_; }
+
+ private:
+  struct Plan {
+    core::TimePoint at;
+    int cpu = 0;
+  };
+
+  void run(Plan plan);
+
+  Ask ask_;
+  int cpu_;
+  std::atomic<std::uint64_t> loads_{0};
+  std::atomic<std::uint64_t> ticks_{0};
+  std::mutex mutex_;  // for those below
+  std::condition_variable changed_;
+  std::shared_ptr<SampleSlot> slot_;
+  Plan next_;
+  bool loaded_ = false;
+  bool waits_for_load_ = false;
+  bool over_ = false;
+  std::thread thread_;  // the last: it uses the others
+};
+
+}  // namespace sp::supervisor
