@@ -66,6 +66,7 @@ void Analyzer::on(const core::StopEvent& event, core::Sampled& sampled) {
   taken.thread = event.thread;
   taken.time = event.time;
   taken.with_stack = sampled.with_stack;
+  taken.count = sampled.count;
   taken.stack = resolve(event, sampled.raw);
   if (sampled.with_stack && taken.stack.end == core::StackEnd::copy_ended) {
     request(core::CopyDeeper{event.thread});

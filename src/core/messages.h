@@ -24,6 +24,9 @@ struct Sampled {
   RawStack raw;
   /// False where --trace-prob chose to keep only the pc; raw.bytes is then empty.
   bool with_stack = true;
+  /// Ticks that this sample stands for: with --wall each tick counts each thread once, but stops
+  /// at most one.
+  std::uint64_t count = 1;
 };
 
 /// A thread was found blocked (--wall only). The first report of a wait carries the stack; later

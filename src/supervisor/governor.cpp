@@ -42,8 +42,10 @@ void CostMeter::remember(std::int64_t latency, std::int64_t handling) {
 
 void CostMeter::add(core::Duration latency, core::Duration handling) {
   remember(latency.count(), handling.count());
-  const std::int64_t cost =
-      with_way_back(std::min(latency.count(), latency_ceiling_)) + handling.count();
+  charge(with_way_back(std::min(latency.count(), latency_ceiling_)) + handling.count());
+}
+
+void CostMeter::charge(std::int64_t cost) {
   stops_.fetch_add(1, std::memory_order_relaxed);
   stopped_.fetch_add(cost, std::memory_order_relaxed);
   if (cost > longest_.load(std::memory_order_relaxed)) {

@@ -19,6 +19,9 @@ class CostMeter {
   /// with the slowdown that a target really shows).
   void add(core::Duration latency, core::Duration handling);
 
+  /// One stop of a thread that slept, which only woke it: it says nothing about the others.
+  void add_woken(core::Duration handling) { charge(handling.count()); }
+
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
   [[nodiscard]] core::Duration stopped() const { return core::Duration{stopped_}; }
   [[nodiscard]] core::Duration longest() const { return core::Duration{longest_}; }
@@ -29,6 +32,7 @@ class CostMeter {
   static constexpr std::size_t kRecent = 32;
 
   void remember(std::int64_t latency, std::int64_t handling);
+  void charge(std::int64_t cost);
 
   std::array<std::int64_t, kRecent> latencies_{};
   std::array<std::int64_t, kRecent> handlings_{};

@@ -50,6 +50,9 @@ struct SampleSlot {
   /// A blocked thread was stopped by us, so it was scheduled without having woken up.
   std::atomic<bool> scheduled_by_us{false};
 
+  /// How many ticks the stop that is on its way stands for (core::Sampled::count).
+  std::atomic<std::uint64_t> ticks{1};
+
   /// The system call that a stop of ours last woke it from; the kernel goes on with it under the
   /// name of restart_syscall.
   std::atomic<int> interrupted_call{-1};

@@ -91,8 +91,12 @@ SampleSlots::List SampleTimer::take_interrupts() {
 
 core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
                                   CpuFollower& follower) {
-  if (ticker_ && !precise_) {
+  if (ticker_ && ticker_->is_kept_waiting()) {
+    options_.tick_on_target = false;
+  }
+  if (ticker_ && !(precise_ && options_.tick_on_target)) {
     ticker_.reset();
+    ticking_there_ = false;
   }
   if (ticker_ && !ticker_->ticked()) {
     return planned + kLead;  // it was kept off its CPU
@@ -111,19 +115,26 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
         follower.visit();
       }
     }
-    if (!ticker_ && !running_.empty()) {
-      asked = running_[random_() % running_.size()].slot;
+    if (!running_.empty()) {
+      asked = ticker_ ? runs_on(ticker_->cpu()) : running_[random_() % running_.size()].slot;
+    }
+    if (options_.wall) {
+      not_counted_ += running_.size();
+      if (asked != nullptr) {
+        asked->ticks = std::exchange(not_counted_, 0);
+      }
+    }
+    if (asked != nullptr && !ticker_) {
       ask(asked, now);
     }
-  }
-  if (ticker_) {
-    asked = runs_on(ticker_->cpu());
   }
   const core::TimePoint next = plan(planned, now, ticker_ && asked == nullptr);
   if (ticker_) {
     ticker_->load(asked, next, cpu_to_tick_on());
-  } else if (precise_ && options_.follow_cpu && follower.cpus() > 1 && !running_.empty()) {
+  } else if (precise_ && options_.tick_on_target && options_.follow_cpu && follower.cpus() > 1 &&
+             !running_.empty()) {
     ticker_.emplace([this](const Slot& slot) { ask_from_ticker(slot); }, next, cpu_to_tick_on());
+    ticking_there_ = true;
     return next;
   }
   if (asked != nullptr && follower.keeps_busy()) {
@@ -176,7 +187,7 @@ core::TimePoint SampleTimer::plan(core::TimePoint planned, core::TimePoint now, 
   // Planned from the plan, so that a late wake-up does not lower the rate; a long delay (we were
   // stopped) is not made up for.
   const core::TimePoint next = std::max(planned + jittered(mean), now - 2 * mean);
-  return ticker_ || precise_ ? std::max(next, now + 3 * kLead) : next;
+  return precise_ ? std::max(next, now + 3 * kLead) : next;
 }
 
 SampleTimer::Slot SampleTimer::runs_on(int cpu) {
@@ -232,6 +243,7 @@ void SampleTimer::look(SampleSlot& slot, const Slot& shared) {
   if (state == SlotState::asked) {
     ++counts_.while_in_flight;
     ++asked_;
+    slot.ticks += options_.wall ? 1 : 0;
     return;
   }
   std::array<char, 1024> buffer;

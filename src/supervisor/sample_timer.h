@@ -31,6 +31,8 @@ struct SampleTimerOptions {
   StopWith stop_with = StopWith::sigstop;
   bool wall = false;
   bool follow_cpu = true;  // false: for bench/ alone, to show what it buys
+  /// Whether it may use a Ticker where that is called for.
+  bool tick_on_target = true;
   core::Duration delay{};
   core::Duration duration{};  // 0: no end
 };
@@ -71,7 +73,7 @@ class SampleTimer {
   /// What a tick on the target's own CPU costs it beside the stop: measured in a virtual machine
   /// (bench/README.md).
   [[nodiscard]] core::Duration tick_cost() const {
-    return precise_ ? std::chrono::microseconds(40) : core::Duration{};
+    return ticking_there_ ? std::chrono::microseconds(40) : core::Duration{};
   }
 
   /// The ptrace thread could not hand a sample on.
@@ -109,8 +111,9 @@ class SampleTimer {
   std::mt19937_64 random_;
   std::atomic<bool> dropped_{false};
   std::atomic<bool> interrupts_only_{false};
-  std::atomic<bool> precise_{false};
-  int looked_ = 0;  // these three: the ptrace thread's
+  std::atomic<bool> precise_{false};        // is called for
+  std::atomic<bool> ticking_there_{false};  // is done
+  int looked_ = 0;                          // these three: the ptrace thread's
   int at_system_call_ = 0;
   bool came_back_ = false;
 
@@ -120,8 +123,9 @@ class SampleTimer {
     std::shared_ptr<SampleSlot> slot;
     int cpu = 0;
   };
-  std::vector<Running> running_;  // at the last look
-  std::size_t busy_cpus_ = 1;     // that these were on
+  std::vector<Running> running_;   // at the last look
+  std::size_t busy_cpus_ = 1;      // that these were on
+  std::uint64_t not_counted_ = 0;  // --wall: ticks of running threads that no stop stands for yet
   std::size_t asked_ = 0;  // of the last look: ran when they were asked to stop, and have not yet
   core::TimePoint last_tick_;
   core::TimePoint window_start_;

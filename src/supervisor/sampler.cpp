@@ -72,7 +72,8 @@ void Sampler::take(Tracee& tracee, core::TimePoint now) {
       spare_.registers = Native::to_dwarf(*registers);
       spare_.bytes.clear();
     }
-    next_.detail = core::Sampled{std::move(spare_), with_stack};
+    const std::uint64_t count = tracee.slot != nullptr ? tracee.slot->ticks.exchange(1) : 1;
+    next_.detail = core::Sampled{std::move(spare_), with_stack, count};
     pending_ = true;
     ++tracee.process->samples_since_maps;
   }

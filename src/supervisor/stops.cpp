@@ -180,7 +180,8 @@ void Supervisor::on_interrupt_stop(Tracee& tracee) {
 void Supervisor::sample_and_resume(Tracee& tracee) {
   const auto slot = tracee.slot;
   const bool wanted = slot != nullptr && slot->state == SlotState::asked;
-  const bool take = (wanted || tracee.blocked_wait != 0) && tracee.process->profiled;
+  const bool slept = tracee.blocked_wait != 0;
+  const bool take = (wanted || slept) && tracee.process->profiled;
   const core::TimePoint asked_at{core::Duration{slot != nullptr ? slot->asked_at.load() : 0}};
   if (take) {
     sampler_.take(tracee, reported_at_);
@@ -195,6 +196,8 @@ void Supervisor::sample_and_resume(Tracee& tracee) {
     if (slot->state.compare_exchange_strong(asked, SlotState::idle) && slot->by_signal) {
       --slot->guard->stops_in_flight;
     }
+  } else if (slept) {
+    meter_.add_woken(core::Clock::now() - reported_at_);
   }
   if (take && !sampler_.hand_on()) {
     timer_.sample_was_dropped();

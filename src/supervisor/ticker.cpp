@@ -18,6 +18,8 @@ void move_to(int cpu) {
   ::sched_setaffinity(0, sizeof there, &there);  // refused: late samples, nothing worse
 }
 
+constexpr core::Duration kLate = std::chrono::microseconds(300);
+
 /// sched_setattr(2); the C library has no name for it.
 struct SchedulingAttributes {
   std::uint32_t size = sizeof(SchedulingAttributes);
@@ -71,6 +73,17 @@ void Ticker::load(std::shared_ptr<SampleSlot> slot, core::TimePoint at, int cpu)
   }
 }
 
+void Ticker::note(bool late) {
+  constexpr int kNoted = 32;
+  ++noted_;
+  late_ += late ? 1 : 0;
+  if (noted_ == kNoted) {
+    kept_waiting_ = 2 * late_ > kNoted;
+    noted_ = 0;
+    late_ = 0;
+  }
+}
+
 void Ticker::run(Plan plan) {
   ::prctl(PR_SET_NAME, "sp-ticker");
   wake_up_promptly();
@@ -81,8 +94,12 @@ void Ticker::run(Plan plan) {
       return;
     }
     if (const auto slot = std::exchange(slot_, nullptr)) {
+      const bool late = core::Clock::now() > plan.at + kLate;
+      note(late);
       lock.unlock();
-      ask_(slot);
+      if (!late) {
+        ask_(slot);
+      }
       lock.lock();
     }
     ++ticks_;

@@ -41,8 +41,14 @@ class Ticker {
   /// be called once for each tick, after the one before it; too late it only tells of the next.
   void load(std::shared_ptr<SampleSlot> slot, core::TimePoint at, int cpu);
 
+  /// Ticks so far. Any thread.
+  [[nodiscard]] std::uint64_t ticks() const { return ticks_; }
   /// The tick that the last load() was for is over. Any thread.
   [[nodiscard]] bool ticked() const { return ticks_ >= loads_; }
+  /// More than half of the last ticks came so late that they asked for nothing: here a thread that
+  /// wakes up has to wait for its turn (Linux 6.6 to 6.11 are such), and what it would see then is
+  /// never the thread that held the CPU.
+  [[nodiscard]] bool is_kept_waiting() const { return kept_waiting_; }
   /// Where the tick that the next load() is for will be. The caller's of load().
   [[nodiscard]] int cpu() const { return cpu_; }
 
@@ -53,11 +59,15 @@ class Ticker {
   };
 
   void run(Plan plan);
+  void note(bool late);
 
   Ask ask_;
   int cpu_;
   std::atomic<std::uint64_t> loads_{0};
   std::atomic<std::uint64_t> ticks_{0};
+  std::atomic<bool> kept_waiting_{false};
+  int noted_ = 0;  // these two: the ticker's thread's
+  int late_ = 0;
   std::mutex mutex_;  // for those below
   std::condition_variable changed_;
   std::shared_ptr<SampleSlot> slot_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 #include <string>
 
 #include "end_to_end/profiled.h"
@@ -46,10 +47,14 @@ TEST(Truths, of_two_threads_with_known_shares) {
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   const RunFiles& files = run.files;
   const auto all = files.self_of("heavy_turn") + files.self_of("light_turn");
-  EXPECT_GT(static_cast<double>(all), 0.8 * static_cast<double>(files.samples()));
+  ASSERT_GT(all, 100U) << run.outcome.text();
+  // What the kernel says that they used. Not independent draws: a turn is many samples.
+  std::istringstream used(run.outcome.out);
+  double heavy_us = 0;
+  double light_us = 0;
+  used >> heavy_us >> light_us;
   const double share = static_cast<double>(files.self_of("heavy_turn")) / static_cast<double>(all);
-  // Not independent draws: how long a turn lasts depends on what else the machine does.
-  EXPECT_NEAR(share, 0.75, 0.1) << run.outcome.text();
+  EXPECT_NEAR(share, heavy_us / (heavy_us + light_us), 0.1) << run.outcome.text();
   // One tree for each thread, under its name.
   for (const FoldedStack& stack : files.stacks()) {
     const bool heavy = stack.has("heavy_turn");
@@ -60,6 +65,24 @@ TEST(Truths, of_two_threads_with_known_shares) {
   }
 }
 
+TEST(Truths, of_a_program_that_makes_a_system_call_every_microsecond) {
+  // Stops that come an interrupt late see the calls only: 50 to 99 % where 6 % is right.
+  double seen = 1;
+  double right = 0;
+  std::string text;
+  // On a busy machine the ticker may be kept waiting until it gives up.
+  for (int attempt = 0; attempt < 4 && seen > right + 0.2; ++attempt) {
+    const TempDir directory;
+    const auto run = profile(directory, {"-i", "1ms"}, {target("many_calls"), "600000"});
+    ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    right = std::stod(run.outcome.out) / 100;
+    const auto work = static_cast<double>(run.files.self_of("work"));
+    seen = 1 - work / static_cast<double>(run.files.samples());
+    text = run.outcome.text();
+  }
+  EXPECT_LT(seen, right + 0.2) << text;
+}
+
 TEST(Truths, of_blocked_time_with_wall_only) {
   const Words program = {target("sleepers"), "40"};
   const TempDir directory;
@@ -68,9 +91,10 @@ TEST(Truths, of_blocked_time_with_wall_only) {
   const auto samples = static_cast<double>(wall.files.samples());
   const auto asleep = static_cast<double>(wall.files.total_of("wait_in_sleep"));
   const auto awake = static_cast<double>(wall.files.total_of("burn"));
-  // burn() is over after 10 ms of wall time, but a busy machine makes the sleep longer.
+  // burn() is over after 10 ms of wall time, but a busy machine makes the sleep of 30 ms longer.
   EXPECT_GT(asleep / samples, 0.6) << wall.outcome.text();
-  EXPECT_GT(awake / samples, 0.05) << wall.outcome.text();
+  EXPECT_GT(awake / samples, 0.15) << wall.outcome.text();
+  EXPECT_LT(awake / samples, 0.33) << wall.outcome.text();
   bool seen = false;
   for (const FoldedStack& stack : wall.files.stacks()) {
     if (stack.frames.back() == "[blocked: clock_nanosleep]") {

@@ -57,6 +57,16 @@ TEST(CostMeter, counts_what_we_do_at_a_stop_in_full) {
   EXPECT_EQ(meter.longest(), milliseconds(3) + microseconds(5));
 }
 
+TEST(CostMeter, counts_the_stops_that_woke_a_sleeper) {
+  CostMeter meter;
+  add(meter, 40, microseconds(4), microseconds(2));
+  const auto per_stop = meter.per_stop();
+  meter.add_woken(milliseconds(1));
+  EXPECT_EQ(meter.stops(), 41U);
+  EXPECT_EQ(meter.longest(), milliseconds(1));
+  EXPECT_EQ(meter.per_stop(), per_stop);
+}
+
 TEST(Governor, keeps_the_wish_where_the_budget_allows_it) {
   const Governor governor(microseconds(100), 25);
   EXPECT_EQ(governor.interval(microseconds(5), 0), microseconds(100));
