@@ -65,7 +65,7 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.follow_exec = options.follow.exec;
   out.all_threads = options.all_threads;
   out.no_aslr = options.no_aslr;
-  out.sampler = {options.trace_probability};
+  out.sampler = {options.trace_probability, options.wall};
   out.timer.interval = options.interval;
   out.timer.overhead_percent = options.overhead_percent;
   out.timer.stop_with = options.stop_with == cli::StopWith::interrupt

@@ -45,6 +45,7 @@ Result<std::shared_ptr<const ElfImage>> ElfImage::parse(std::shared_ptr<const Ma
   }
   std::shared_ptr<ElfImage> image(new ElfImage);
   image->machine_ = header->e_machine;
+  image->entry_ = header->e_entry;
   for (std::uint64_t i = 0; i < header->e_phnum; ++i) {
     const auto program = read_at<Elf64_Phdr>(bytes, header->e_phoff + i * sizeof(Elf64_Phdr));
     if (!program) {

@@ -40,6 +40,8 @@ class ElfImage {
   [[nodiscard]] const std::vector<LoadSegment>& segments() const { return segments_; }
   /// e_machine of elf(5): EM_X86_64, EM_AARCH64.
   [[nodiscard]] std::uint16_t machine() const { return machine_; }
+  /// The ELF virtual address where the program (or the loader) begins.
+  [[nodiscard]] std::uint64_t entry() const { return entry_; }
   /// Lower-case hex, "" where the file has none.
   [[nodiscard]] const std::string& build_id() const { return build_id_; }
   /// PT_GNU_EH_FRAME as ELF virtual address and size.
@@ -62,6 +64,7 @@ class ElfImage {
   std::shared_ptr<const MappedFile> file_;
   std::vector<LoadSegment> segments_;
   std::uint16_t machine_ = 0;
+  std::uint64_t entry_ = 0;
   std::string build_id_;
   std::optional<Piece> eh_frame_header_;
 };

@@ -27,6 +27,7 @@ struct SupervisorLosses {
   std::uint64_t ticks_while_stop_in_flight = 0;
   std::uint64_t samples_dropped = 0;      // a channel was full
   std::uint64_t blocked_before_stop = 0;  // fell asleep between the look and the stop
+  std::uint64_t waited_for_cpu = 0;       // ready to run, but others had the CPU
 };
 
 /// How the run ended for the user.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <utility>
 
@@ -15,7 +16,11 @@ namespace {
 
 using arch::Native;
 
-constexpr core::Duration kMapsPause = std::chrono::milliseconds(2);
+/// Looking at the maps may take this part of the time.
+constexpr int kMapsShare = 8;
+/// A thread that is on a CPU stops sooner, unless it is in the kernel. /proc does not tell who runs
+/// from who waits for the CPU, and long turns would wait more often than short ones.
+constexpr core::Duration kLongestLatency = std::chrono::microseconds(500);
 constexpr std::size_t kFirstCopy = std::size_t{16} << 10U;
 
 }  // namespace
@@ -25,7 +30,7 @@ Sampler::Sampler(SamplerOptions options, Outbox& outbox)
   spare_.bytes.resize(kFirstCopy);
 }
 
-void Sampler::take(Tracee& tracee, core::TimePoint now) {
+void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) {
   const std::uint64_t wait = std::exchange(tracee.blocked_wait, 0);
   auto registers = ptrace::registers(tracee.id.tid);
   if (!registers) {
@@ -43,8 +48,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now) {
       tracee.slot->interrupted_call = *call;
     }
   }
-  if (!knows(*tracee.process, Native::pc(*registers)) &&
-      now - tracee.process->maps_read > kMapsPause) {
+  if (wants_maps(*tracee.process, Native::pc(*registers), now)) {
     send_maps(*tracee.process, tracee.id, now);
   }
   next_ = {tracee.process->id, tracee.id, now, {}};
@@ -62,6 +66,8 @@ void Sampler::take(Tracee& tracee, core::TimePoint now) {
     }
   } else if (call && slept) {
     ++counts_.blocked_before_stop;  // fell asleep between the look and the stop: it used no CPU
+  } else if (!call && !options_.wall && latency > kLongestLatency) {
+    ++counts_.waited_for_cpu;
   } else {
     const bool with_stack =
         options_.trace_probability >= 1 ||
@@ -100,6 +106,17 @@ void Sampler::copy_stack(const Tracee& tracee, const ptrace::Registers& register
   supervisor::copy_stack(tracee.id.tid, spare_);
 }
 
+/// Maps that are not known when a stack is unwound can be looked up then, but not any more where
+/// the process has ended: and many programs live for milliseconds, the first of which load
+/// libraries.
+bool Sampler::wants_maps(TracedProcess& process, core::Address pc, core::TimePoint now) const {
+  constexpr std::uint64_t kFirstSamples = 64;
+  const std::uint64_t number = ++process.samples;
+  const bool early = number <= kFirstSamples && std::has_single_bit(number);
+  return (early || !knows(process, pc)) &&
+         now - process.maps_read > kMapsShare * process.maps_reading;
+}
+
 bool Sampler::knows(const TracedProcess& process, core::Address pc) const {
   const auto behind =
       std::upper_bound(process.code.begin(), process.code.end(), pc,
@@ -121,6 +138,7 @@ void Sampler::send_maps(TracedProcess& process, core::ThreadId thread, core::Tim
       process.code.push_back(mapping.range);
     }
   }
+  process.maps_reading = core::Clock::now() - now;
   outbox_.deliver({process.id, thread, now, std::move(mapped)});
 }
 

@@ -14,11 +14,13 @@ namespace sp::supervisor {
 
 struct SamplerOptions {
   double trace_probability = 1;
+  bool wall = false;  // who is ready to run counts, too
 };
 
 struct SamplerCounts {
   std::atomic<std::uint64_t> samples{0};
   std::atomic<std::uint64_t> blocked_before_stop{0};
+  std::atomic<std::uint64_t> waited_for_cpu{0};
 };
 
 /// What happens while a thread stands stopped for a sample: registers and a copy of the stack are
@@ -27,8 +29,9 @@ class Sampler {
  public:
   Sampler(SamplerOptions options, Outbox& outbox);
 
-  /// The thread is stopped. Registers may be changed (see undo_interruption()).
-  void take(Tracee& tracee, core::TimePoint now);
+  /// The thread is stopped, `latency` after it was asked to. Registers may be changed (see
+  /// undo_interruption()).
+  void take(Tracee& tracee, core::TimePoint now, core::Duration latency);
   /// The thread runs again. False where the sample had to be dropped.
   bool hand_on();
 
@@ -43,6 +46,8 @@ class Sampler {
 
  private:
   void copy_stack(const Tracee& tracee, const ptrace::Registers& registers);
+  [[nodiscard]] bool wants_maps(TracedProcess& process, core::Address pc,
+                                core::TimePoint now) const;
   [[nodiscard]] bool knows(const TracedProcess& process, core::Address pc) const;
 
   SamplerOptions options_;

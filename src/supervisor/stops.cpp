@@ -184,7 +184,7 @@ void Supervisor::sample_and_resume(Tracee& tracee) {
   const bool take = (wanted || slept) && tracee.process->profiled;
   const core::TimePoint asked_at{core::Duration{slot != nullptr ? slot->asked_at.load() : 0}};
   if (take) {
-    sampler_.take(tracee, reported_at_);
+    sampler_.take(tracee, reported_at_, wanted ? reported_at_ - asked_at : core::Duration{});
   } else if (auto registers = ptrace::registers(tracee.id.tid)) {
     undo_interruption(tracee.id.tid, *registers, 0);
   }

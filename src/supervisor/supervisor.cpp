@@ -94,6 +94,7 @@ void Supervisor::begin() {
 }
 
 void Supervisor::run() {
+  wake_up_promptly();  // not before: a child would inherit it
   while (!over_) {
     one_round(true);
   }
@@ -348,6 +349,7 @@ void Supervisor::fill(core::RunFacts& facts) const {
   facts.losses.ticks_while_stop_in_flight = ticks.while_in_flight;
   facts.losses.samples_dropped = outbox_.dropped();
   facts.losses.blocked_before_stop = sampler_.counts().blocked_before_stop;
+  facts.losses.waited_for_cpu = sampler_.counts().waited_for_cpu;
   if (root_end_) {
     if (const auto* exited = std::get_if<Exited>(&*root_end_)) {
       facts.end = core::RunEnd::target_exited;

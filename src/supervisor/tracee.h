@@ -27,6 +27,8 @@ struct TracedProcess {
   /// Executable ranges as of the last look at its maps, sorted.
   std::vector<core::AddressRange> code;
   core::TimePoint maps_read;
+  core::Duration maps_reading{};  // how long that took
+  std::uint64_t samples = 0;
   std::uint64_t samples_since_maps = 0;
   bool profiled = true;  // false: 32-bit code, or not to be sampled
 };

@@ -221,7 +221,7 @@ StackWalk::Step StackWalk::leave_by_frame_pointer() {
     return end(core::StackEnd::no_unwind_info);
   }
   const core::Address frame{callee.values[NativeFrames::kFramePointer]};
-  if (frame == core::Address{} && is_return_address_) {
+  if (frame == core::Address{} && (is_return_address_ || is_at_entry())) {
     return end(core::StackEnd::root);  // how the ABIs mark the outermost frame
   }
   if (frame < sp_ || frame.value() % kWord != 0) {
@@ -241,6 +241,13 @@ StackWalk::Step StackWalk::leave_by_frame_pointer() {
   registers.set(NativeFrames::kFramePointer, *next_frame);
   const Step step = move_to(registers, true);
   return step == Step::no_answer ? end(core::StackEnd::no_unwind_info) : step;
+}
+
+/// In the first instructions of a program or a loader: the loader's are not described.
+bool StackWalk::is_at_entry() const {
+  constexpr std::uint64_t kFirstInstructions = 64;  // bytes
+  const core::ElfImage* image = region_.module != nullptr ? region_.module->image.get() : nullptr;
+  return image != nullptr && region_.elf_address(pc_) - image->entry() < kFirstInstructions;
 }
 
 /// Goes on from these registers; no_answer where they are not to be believed.

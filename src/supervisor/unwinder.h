@@ -37,6 +37,7 @@ class StackWalk {
   Step leave_by_signal_return();
   Step leave_by_stub();
   Step leave_by_frame_pointer();
+  [[nodiscard]] bool is_at_entry() const;
   Step move_to(FrameRegisters registers, bool is_return_address);
   Step end_at_missing(core::Address address);
   Step end(core::StackEnd why);

@@ -86,7 +86,8 @@ TEST(OriginalBugs, a_sample_costs_one_stop) {
     // Some stops give no sample: it could not be passed on, or the thread had just gone to sleep.
     const auto losses = run.files.run().at("losses");
     const auto useful = run.files.samples() + losses.at("samples_dropped").get<std::uint64_t>() +
-                        losses.at("blocked_before_stop").get<std::uint64_t>();
+                        losses.at("blocked_before_stop").get<std::uint64_t>() +
+                        losses.at("waited_for_cpu").get<std::uint64_t>();
     EXPECT_LE(run.files.stops(), useful + 10) << run.outcome.text();
   }
 }

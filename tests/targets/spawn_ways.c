@@ -20,7 +20,7 @@ static void expect(pid_t child, int status) {
 
 static int cloned(void* unused) {
   (void)unused;
-  for (volatile int i = 0; i < 1000000; ++i) {
+  for (volatile int i = 0; i < 10000000; ++i) {
   }
   return 9;
 }

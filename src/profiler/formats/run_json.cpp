@@ -126,6 +126,7 @@ void write_losses(JsonWriter& json, const RunReport& report) {
   json.key("samples_dropped").number(std::max(losses.samples_dropped, report.counts.lost));
   json.key("ticks_while_stop_in_flight").number(losses.ticks_while_stop_in_flight);
   json.key("blocked_before_stop").number(losses.blocked_before_stop);
+  json.key("waited_for_cpu").number(losses.waited_for_cpu);
   json.end_object();
 }
 

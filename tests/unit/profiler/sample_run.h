@@ -131,6 +131,7 @@ inline core::RunFacts facts() {
   facts.losses.samples_dropped = 3;
   facts.losses.ticks_while_stop_in_flight = 7;
   facts.losses.blocked_before_stop = 2;
+  facts.losses.waited_for_cpu = 3;
   return facts;
 }
 
