@@ -20,6 +20,9 @@ enum class StopWith : std::uint8_t { sigstop, interrupt };
 enum class Color : std::uint8_t { automatic, always, never };
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
+/// Exact mode (-s): every executed block is counted, by planting ahead or by single steps.
+enum class Single : std::uint8_t { off, plant, step };
+
 /// Which descendants of the target are profiled too.
 struct Follow {
   bool fork = true;  // children by fork, vfork and clone
@@ -47,6 +50,7 @@ struct RecordOptions {
   StopWith stop_with = StopWith::sigstop;
   bool no_aslr = false;
 
+  Single single = Single::off;
   bool no_instrumentation = false;
   bool allow_bottlenecking = false;
   std::uint64_t func_instrumentation_depth = 5;

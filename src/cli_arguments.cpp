@@ -17,6 +17,9 @@ using core::Result;
 CLI::Option* declare(CLI::App& app, const OptionRow& row) {
   const std::string names = row.letter == '\0' ? fmt::format("--{}", row.name)
                                                : fmt::format("-{},--{}", row.letter, row.name);
+  if (row.value_optional) {  // CLI11 reads a flag's value behind "=" only
+    return app.add_flag(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
   if (row.value.empty()) {
     return app.add_flag(names)->disable_flag_override()->multi_option_policy(
         CLI::MultiOptionPolicy::TakeLast);

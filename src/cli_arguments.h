@@ -19,6 +19,9 @@ class Arguments {
   [[nodiscard]] static core::Result<Arguments> read(const std::vector<std::string>& words,
                                                     bool for_doctor);
 
+  /// The value of a flag, and of an option whose value was left out.
+  static constexpr std::string_view kPlain = "true";
+
   [[nodiscard]] bool has(std::string_view option) const;
   /// Every value, in the order typed.
   [[nodiscard]] std::vector<std::string> all(std::string_view option) const;

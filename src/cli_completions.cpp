@@ -64,7 +64,10 @@ std::string bash_script() {
       doctor_words += fmt::format("{}--{}", doctor_words.empty() ? "" : " ", row.name);
     }
     words += fmt::format("{}--{}", words.empty() ? "" : " ", row.name);
-    if (row.value.empty()) {
+    if (row.value_optional) {
+      words += fmt::format(" --{}={}", row.name, row.choices);
+    }
+    if (!row.takes_next_word()) {
       continue;
     }
     const std::string values = bash_values(row);
@@ -130,6 +133,12 @@ std::string zsh_script() {
       "_superprofiler() {\n"
       "  _arguments -s -S \\\n";
   for (const OptionRow& row : option_table()) {
+    if (row.value_optional) {
+      script += fmt::format("    '*'--{0}=-'[{1}]::{2}:({3})' \\\n", row.name,
+                            escaped_for_zsh(row.help), row.value, row.choices);
+      script += fmt::format("    '*'-{}'[{}]' \\\n", row.letter, escaped_for_zsh(row.help));
+      continue;
+    }
     const std::string value =
         row.value.empty() ? "" : fmt::format(":{}:{}", row.value, zsh_values(row));
     const std::string rest = fmt::format("'[{}]{}'", escaped_for_zsh(row.help), value);
@@ -184,8 +193,11 @@ std::string fish_script() {
       "-a '(__superprofiler_command)'\n";
   for (const OptionRow& row : option_table()) {
     const std::string letter = row.letter == '\0' ? "" : fmt::format(" -s {}", row.letter);
-    script += fmt::format("complete -c superprofiler{} -l {}{} -d '{}'\n", letter, row.name,
-                          row.value.empty() ? "" : fish_values(row), row.help);
+    const std::string values = row.value_optional  ? fmt::format(" -a '{}'", row.choices)
+                               : row.value.empty() ? ""
+                                                   : fish_values(row);
+    script += fmt::format("complete -c superprofiler{} -l {}{} -d '{}'\n", letter, row.name, values,
+                          row.help);
   }
   return script;
 }

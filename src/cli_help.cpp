@@ -28,7 +28,7 @@ std::string option_line(const OptionRow& row) {
   std::string left = row.letter == '\0' ? fmt::format("      --{}", row.name)
                                         : fmt::format("  -{}, --{}", row.letter, row.name);
   if (!row.value.empty()) {
-    left += fmt::format(" {}", row.value);
+    left += fmt::format(fmt::runtime(row.value_optional ? "[={}]" : " {}"), row.value);
   }
   left += left.size() + 2 <= kHelpColumn ? std::string(kHelpColumn - left.size(), ' ') : "  ";
   return fmt::format("{}{}\n", left, row.help);

@@ -32,7 +32,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::choices, "sigstop interrupt"},
 
     {"no-instrumentation", 'n', "", "sampling only", Group::exact},
-    {"single", 's', "", "count every executed block (not in this version)", Group::exact},
+    {"single", 's', "step", "exact: count every executed block (by steps)", Group::exact,
+     Completes::choices, "step", false, true},
     {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
     {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact},
     {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,
@@ -99,7 +100,7 @@ std::string_view heading(Group group) {
     case Group::sampling:
       return "Sampling";
     case Group::exact:
-      return "Exact counts (accepted; no effect before the next version)";
+      return "Exact counts (in this version only --single has an effect)";
     case Group::output:
       return "Results";
     case Group::terminal:

@@ -21,6 +21,11 @@ struct OptionRow {
   Completes completes = Completes::nothing;
   std::string_view choices = "";  // separated by blanks
   bool for_doctor = false;        // the doctor sub-command takes it too
+  /// The value may be left out, and is only read behind "=": --single, --single=step.
+  bool value_optional = false;
+
+  /// The word behind it is its value.
+  [[nodiscard]] bool takes_next_word() const { return !value.empty() && !value_optional; }
 };
 
 /// All of them, in the order of --help.

@@ -142,10 +142,21 @@ TEST(Record, says_which_options_have_no_effect_yet) {
   EXPECT_EQ(options.func_instrumentation_depth, 3U);
   EXPECT_TRUE(options.allow_bottlenecking);
   ASSERT_EQ(options.notes.size(), 1U);
-  EXPECT_EQ(options.notes[0],
-            "--allow-bottlenecking, --only-funcs, --only-instrument-execs, "
-            "--func-instrumentation-depth: no effect in this version, which samples and plants no "
-            "probes (as with -n)");
+  EXPECT_EQ(
+      options.notes[0],
+      "--allow-bottlenecking, --only-funcs, --only-instrument-execs, "
+      "--func-instrumentation-depth: no effect in this version, which plants no probes beside "
+      "--single");
+}
+
+TEST(Record, counts_exactly_by_planting_or_by_steps) {
+  EXPECT_EQ(record({"--", "ls"}).single, Single::off);
+  EXPECT_EQ(record({"-s", "--", "ls"}).single, Single::plant);
+  EXPECT_EQ(record({"--single", "--", "ls"}).single, Single::plant);
+  EXPECT_EQ(record({"--single=step", "--", "ls"}).single, Single::step);
+  EXPECT_EQ(record({"--single=step", "-s", "--", "ls"}).single, Single::plant);
+  EXPECT_EQ(record({"-s", "-p", "7"}).pid, 7);
+  EXPECT_TRUE(record({"-s", "--", "ls"}).notes.empty());
 }
 
 TEST(Record, says_that_no_aslr_needs_a_launch) {
