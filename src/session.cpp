@@ -51,6 +51,9 @@ class ResolverSource final : public analyzer::StackSource {
                       const core::RawStack& raw) override {
     return resolver_.resolve(process, thread.tid, raw);
   }
+  core::ModuleOffset locate(core::ProcessId process, core::Address address) override {
+    return resolver_.locate(process, address);
+  }
   std::vector<core::Module> take_new_modules() override { return resolver_.take_new_modules(); }
 
  private:

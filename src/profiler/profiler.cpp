@@ -63,6 +63,7 @@ void Profiler::take(core::Record&& record) {
           write_snapshot();
         } else if constexpr (std::is_same_v<Detail, core::SampleTaken>) {
           take(detail);
+        } else if constexpr (std::is_same_v<Detail, core::CodeCountsTaken>) {
         } else {
           profile_.add(detail);
         }
