@@ -165,6 +165,11 @@ void Session::profile(profiler::RunDirectory directory, std::promise<pid_t>& tid
   profiler_options.flame = options_.flame;
   profiler_options.by_thread = options_.by_thread;
   profiler_options.wall = options_.wall;
+  profiler_options.exact = options_.single != cli::Single::off;
+  if (options_.pid || options_.delay.count() > 0) {
+    profiler_options.counted_since = options_.delay;
+  }
+  profiler_options.started = started_;
   profiler_options.version = SP_VERSION;
   profiler_options.facts_now = [this] { return facts(); };
   profiler_options.on_tick = [this] { show_status(); };
