@@ -68,6 +68,10 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.follow_exec = options.follow.exec;
   out.all_threads = options.all_threads;
   out.no_aslr = options.no_aslr;
+  if (options.single != cli::Single::off) {
+    out.exact = supervisor::ExactOptions{options.single == cli::Single::plant};
+    out.timer.sample = false;
+  }
   out.sampler = {options.trace_probability};
   out.timer.interval = options.interval;
   out.timer.overhead_percent = options.overhead_percent;
