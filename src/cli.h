@@ -81,6 +81,13 @@ struct DoctorOptions {
   Color color = Color::automatic;
 };
 
+/// superprofiler annotate RUN FUNCTION
+struct AnnotateOptions {
+  std::string run;       // a run's directory
+  std::string function;  // as typed
+  std::vector<std::string> debug_dirs;
+};
+
 /// Nothing is to be done but this: help, version and completions (status 0, for stdout as it
 /// stands), or a usage error (status 2, one line without an end, for stderr).
 struct PrintAndExit {
@@ -88,7 +95,7 @@ struct PrintAndExit {
   int status = 0;
 };
 
-using Parsed = std::variant<RecordOptions, DoctorOptions, PrintAndExit>;
+using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, PrintAndExit>;
 
 /// Reads main()'s arguments; the only thing looked at beside them is $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv);

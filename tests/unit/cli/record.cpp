@@ -174,6 +174,18 @@ TEST(Doctor, is_a_command_of_its_own) {
   EXPECT_TRUE(printed({"doctor", "--help"}).starts_with("superprofiler doctor [-p PID]"));
 }
 
+TEST(Annotate, takes_a_run_and_a_function_and_options_anywhere) {
+  const Parsed outcome =
+      parsed({"annotate", "output/demo-1", "--debug-dir", "a", "ns::f(int)", "--debug-dir=b"});
+  ASSERT_TRUE(std::holds_alternative<AnnotateOptions>(outcome));
+  const auto& options = std::get<AnnotateOptions>(outcome);
+  EXPECT_EQ(options.run, "output/demo-1");
+  EXPECT_EQ(options.function, "ns::f(int)");
+  EXPECT_EQ(options.debug_dirs, (Words{"a", "b"}));
+  EXPECT_TRUE(std::holds_alternative<AnnotateOptions>(parsed({"annotate", "run", "--", "-f"})));
+  EXPECT_TRUE(printed({"annotate", "-h"}).starts_with("superprofiler annotate RUN FUNCTION"));
+}
+
 TEST(Doctor, may_be_a_program_too) { EXPECT_EQ(record({"--", "doctor"}).command, Words{"doctor"}); }
 
 }  // namespace

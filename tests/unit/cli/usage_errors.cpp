@@ -49,7 +49,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"doctor", "ls"}, "doctor takes no command ('ls')"},
         Mistake{{"doctor", "--", "ls"}, "doctor takes no command"},
         Mistake{{"doctor", "-p", "x"}, "'x' is not a process id"},
-        Mistake{{"doctor", "--flame"}, "there is no option --flame"}));
+        Mistake{{"doctor", "--flame"}, "there is no option --flame"},
+        Mistake{{"annotate"}, "annotate takes a run and a function, 0 words are given"},
+        Mistake{{"annotate", "run"}, "1 word is given: superprofiler annotate output/NAME"},
+        Mistake{{"annotate", "run", "f(int,", "int)"}, "3 words are given"},
+        Mistake{{"annotate", "--flame", "run", "f"}, "there is no option --flame"},
+        Mistake{{"-q", "annotate", "run", "f"}, "goes first: superprofiler annotate"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Options, UsageError,
