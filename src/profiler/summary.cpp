@@ -75,14 +75,17 @@ class SummaryWriter {
     }
   }
 
-  /// "function+0x12  file.c:7", or the module where no line is known.
+  /// "function+0x12  file.c:7", or the module where no line is known; cut to what is left of the
+  /// line.
   [[nodiscard]] std::string place(const WrittenCode::Block& row) const {
-    const std::size_t room = std::max<std::size_t>(style_.columns, 60) - 24;
+    const std::size_t room = std::max<std::size_t>(style_.columns, 64) - 24;
     const std::string_view where = base_name(row.source.empty() ? row.module : row.source);
-    const std::string behind = elided(folded_name(where), 24);
-    const std::size_t taken = behind.empty() ? 0 : count_code_points(behind) + 2;
-    const std::string name = elided(folded_name(row.place), room - taken);
-    return behind.empty() ? name : name + "  " + behind;
+    std::string behind = row.behind == 0 ? "" : fmt::format("+{:#x}", row.behind);
+    if (!where.empty()) {
+      behind += "  " + elided(folded_name(where), 20);
+    }
+    const std::size_t taken = std::min(count_code_points(behind), room - 8);
+    return elided(folded_name(row.function), room - taken) + behind;
   }
 
   void nothing_seen() {

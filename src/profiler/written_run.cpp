@@ -1,7 +1,5 @@
 #include "profiler/written_run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace sp::profiler {
@@ -18,12 +16,11 @@ WrittenCode summed_up(const NamedCode& code, std::span<const core::Module> modul
   for (std::size_t i = 0; i < std::min(top, code.blocks.size()); ++i) {
     const NamedBlock& row = code.blocks[i];
     const CodeFunction& function = code.functions[row.function];
-    const std::uint64_t behind = row.block.start.offset - function.start;
     const auto module =
         std::find_if(modules.begin(), modules.end(),
                      [&](const core::Module& known) { return known.id == row.block.start.module; });
-    sum.top.push_back({row.block.hits, row.block.instructions,
-                       behind == 0 ? function.name : fmt::format("{}+{:#x}", function.name, behind),
+    sum.top.push_back({row.block.hits, row.block.instructions, function.name,
+                       row.block.start.offset - function.start,
                        module == modules.end() ? std::string() : module->path, row.source});
   }
   return sum;

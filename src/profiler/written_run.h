@@ -18,9 +18,10 @@ struct WrittenCode {
   struct Block {
     std::uint64_t hits = 0;
     std::uint32_t instructions = 0;
-    std::string place;   // its function, with the offset in it
-    std::string module;  // path
-    std::string source;  // file:line; "" where unknown
+    std::string function;
+    std::uint64_t behind = 0;  // bytes from the function's start
+    std::string module;        // path
+    std::string source;        // file:line; "" where unknown
   };
   std::vector<Block> top{};  // most hits first
   std::uint64_t blocks = 0;
