@@ -28,6 +28,11 @@ struct CountedThread {
   };
   std::vector<Interrupted> interrupted;  // by handlers that have not returned yet
 
+  /// It blocks SIGTRAP, as it sees it: the kernel would take a breakpoint for a deadly fault then,
+  /// so while user code runs it does not really.
+  bool blocks_trap = false;
+  bool trap_is_held = false;  // and one was sent to it since
+
   /// The system call that it is in.
   struct Call {
     std::uint64_t number = 0;

@@ -57,6 +57,7 @@ bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
     return false;
   }
   tracee.counted.begun = true;
+  unblock_trap(tracee);
   enter(tracee, pc, now);
   return true;
 }
@@ -177,6 +178,7 @@ void ExactCounter::on_handler_entry(Tracee& tracee, Address pc, core::TimePoint 
     thread.interrupted.erase(thread.interrupted.begin());  // handlers that are left by longjmp
   }
   thread.interrupted.push_back({thread.interrupted_at, thread.stepped});
+  unblock_trap(tracee);
   enter(tracee, pc, now);
   go(tracee);
 }
@@ -189,6 +191,7 @@ void ExactCounter::on_syscall(Tracee& tracee, core::TimePoint now) {
   if (stop && stop->side == ptrace::SyscallStop::Side::entry) {
     thread.call = {stop->number, stop->arguments, tracee.process->counted->plantings()};
     before_maps_change(tracee, *thread.call);
+    block_trap_again(tracee);
   } else if (stop && registers && stop->side == ptrace::SyscallStop::Side::exit) {
     on_syscall_exit(tracee, Native::pc(*registers), stop->result, now);
   }
@@ -200,7 +203,12 @@ void ExactCounter::on_syscall_exit(Tracee& tracee, Address pc, std::int64_t resu
   CountedThread& thread = tracee.counted;
   const auto call = std::exchange(thread.call, std::nullopt);
   CountedCode& code = *tracee.process->counted;
-  if (call && Native::syscall_name(static_cast<int>(call->number)) == "rt_sigreturn") {
+  const std::string_view name =
+      call ? Native::syscall_name(static_cast<int>(call->number)) : std::string_view{};
+  if (thread.blocks_trap || name == "rt_sigprocmask" || name == "rt_sigreturn") {
+    unblock_trap(tracee);
+  }
+  if (name == "rt_sigreturn") {
     while (!thread.interrupted.empty()) {
       const CountedThread::Interrupted last = thread.interrupted.back();
       const auto instruction = code.decode(pc);

@@ -49,6 +49,8 @@ class ExactCounter {
   bool on_trap(Tracee& tracee, core::TimePoint now);
   /// A stop at a system call; the thread runs again.
   void on_syscall(Tracee& tracee, core::TimePoint now);
+  /// The target sent itself a SIGTRAP. True where it is to have it now.
+  [[nodiscard]] bool may_have_trap(Tracee& tracee) const;
   /// Any other stop, before its meaning is looked at.
   void on_other_stop(Tracee& tracee);
   /// Lets a stopped thread run, delivering `signal`.
@@ -84,6 +86,9 @@ class ExactCounter {
   void go(Tracee& tracee);
   void step_aside(Tracee& tracee, Site& site, const ptrace::Registers& registers);
   void leave_aside(Tracee& tracee);
+  /// See CountedThread::blocks_trap.
+  static void unblock_trap(Tracee& tracee);
+  static void block_trap_again(const Tracee& tracee);
   [[nodiscard]] bool trap_is_pending(const Tracee& tracee, core::Address pc) const;
 
   ExactOptions options_;

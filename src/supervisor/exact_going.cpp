@@ -74,7 +74,7 @@ void ExactCounter::resume(Tracee& tracee, int signal) {
   const auto instruction = tracee.process->counted->decode(thread.interrupted_at);
   const bool before_call =
       Native::will_restart(*registers) || (instruction && instruction->flow == Flow::syscall);
-  if (before_call) {
+  if (before_call || thread.blocks_trap) {
     // Stepped over, a system call would not be seen. With a handler the call is not the next.
     const auto masks = read_signal_masks(tid);
     if (masks && (masks->caught & bit(signal)) == 0) {
@@ -82,6 +82,7 @@ void ExactCounter::resume(Tracee& tracee, int signal) {
       return;
     }
   }
+  block_trap_again(tracee);  // the handler's return shall find it
   thread.delivering = true;
   (void)ptrace::step(tid, signal);
 }
@@ -113,6 +114,40 @@ void ExactCounter::leave_aside(Tracee& tracee) {
   }
 }
 
+void ExactCounter::unblock_trap(Tracee& tracee) {
+  CountedThread& thread = tracee.counted;
+  const auto mask = ptrace::signal_mask(tracee.id.tid);
+  if (!mask) {
+    return;
+  }
+  thread.blocks_trap = (*mask & bit(SIGTRAP)) != 0;
+  if (thread.blocks_trap) {
+    (void)ptrace::set_signal_mask(tracee.id.tid, *mask & ~bit(SIGTRAP));
+  } else if (std::exchange(thread.trap_is_held, false)) {
+    ::syscall(SYS_tgkill, tracee.process->id.pid, tracee.id.tid, SIGTRAP);
+  }
+}
+
+void ExactCounter::block_trap_again(const Tracee& tracee) {
+  if (!tracee.counted.blocks_trap) {
+    return;
+  }
+  const auto mask = ptrace::signal_mask(tracee.id.tid);
+  // Where it waits with another mask (sigsuspend) this is the one from before, which is whole.
+  if (mask && (*mask & bit(SIGTRAP)) == 0) {
+    (void)ptrace::set_signal_mask(tracee.id.tid, *mask | bit(SIGTRAP));
+  }
+}
+
+bool ExactCounter::may_have_trap(Tracee& tracee) const {
+  const auto info = ptrace::signal_info(tracee.id.tid);
+  if (!tracee.counted.blocks_trap || !info || info->si_code > 0) {
+    return true;
+  }
+  tracee.counted.trap_is_held = true;
+  return false;
+}
+
 void ExactCounter::restore(TracedProcess& process) {
   if (process.counted != nullptr) {
     process.counted->restore_all();
@@ -141,6 +176,7 @@ bool ExactCounter::make_detachable(Tracee& tracee) {
   if (tracee.counted.aside) {
     leave_aside(tracee);
   }
+  block_trap_again(tracee);
   const auto registers = ptrace::registers(tracee.id.tid);
   return !registers || !trap_is_pending(tracee, Native::pc(*registers));
 }

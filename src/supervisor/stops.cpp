@@ -112,6 +112,10 @@ bool Supervisor::on_exact_stop(Tracee& tracee, const WaitStatus& status) {
     return true;
   }
   exact_->on_other_stop(tracee);
+  if (delivery != nullptr && delivery->signal == SIGTRAP && !exact_->may_have_trap(tracee)) {
+    resume(tracee, 0);
+    return true;
+  }
   if (!tracee.counted.begun && runs_user_code_next) {
     (void)exact_->begin_thread(tracee, reported_at_);
   }
