@@ -57,8 +57,8 @@ void measure(const char* path) {
   const auto end = core::Clock::now();
   fmt::print(
       "{}: {:.0f} MB, first address {:.1f} ms, each of {} further ones {:.1f} us, {} named\n", path,
-      static_cast<double>((*image)->bytes().size()) / 1e6, core::microseconds(first - start) / 1e3,
-      kFurther, core::microseconds(end - first) / static_cast<double>(kFurther), named);
+      static_cast<double>((*image)->bytes().size()) / 1e6, core::seconds(first - start) * 1e3,
+      kFurther, core::seconds(end - first) * 1e6 / static_cast<double>(kFurther), named);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ constexpr int kUsageStatus = 2;
 PrintAndExit usage_error(const core::Error& error) { return {error.message(), kUsageStatus}; }
 
 Parsed parse_doctor(const std::vector<std::string>& words) {
-  const auto given = Arguments::read(words, true);
+  const auto given = Arguments::read(words, Command::doctor);
   if (!given) {
     return usage_error(given.error());
   }
@@ -42,6 +42,27 @@ Parsed parse_doctor(const std::vector<std::string>& words) {
     return usage_error(!pid ? pid.error() : color.error());
   }
   return DoctorOptions{*pid, *color};
+}
+
+Parsed parse_annotate(const std::vector<std::string>& words) {
+  const auto given = Arguments::read(words, Command::annotate);
+  if (!given) {
+    return usage_error(given.error());
+  }
+  if (given->has("help")) {
+    return PrintAndExit{annotate_help_text()};
+  }
+  std::vector<std::string> named = given->words();
+  if (const auto& behind = given->behind_dashes()) {
+    named.insert(named.end(), behind->begin(), behind->end());
+  }
+  if (named.size() != 2) {
+    return usage_error({fmt::format(
+        "annotate takes a run and a function, {} given: superprofiler annotate output/NAME {}",
+        named.size() == 1 ? "1 word is" : fmt::format("{} words are", named.size()),
+        named.size() > 2 ? "'FUNCTION'" : "FUNCTION")});
+  }
+  return AnnotateOptions{named[0], named[1], given->all("debug-dir")};
 }
 
 }  // namespace
@@ -89,7 +110,11 @@ Parsed parse(int argc, const char* const* argv) {
     words.erase(words.begin());
     return parse_doctor(words);
   }
-  const auto given = Arguments::read(words, false);
+  if (!words.empty() && words.front() == "annotate") {
+    words.erase(words.begin());
+    return parse_annotate(words);
+  }
+  const auto given = Arguments::read(words, Command::record);
   if (!given) {
     return usage_error(given.error());
   }

@@ -20,6 +20,9 @@ enum class StopWith : std::uint8_t { sigstop, interrupt };
 enum class Color : std::uint8_t { automatic, always, never };
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
+/// Exact mode (-s): every executed block is counted, by planting ahead or by single steps.
+enum class Single : std::uint8_t { off, plant, step };
+
 /// Which descendants of the target are profiled too.
 struct Follow {
   bool fork = true;  // children by fork, vfork and clone
@@ -47,6 +50,7 @@ struct RecordOptions {
   StopWith stop_with = StopWith::sigstop;
   bool no_aslr = false;
 
+  Single single = Single::off;
   bool no_instrumentation = false;
   bool allow_bottlenecking = false;
   std::uint64_t func_instrumentation_depth = 5;
@@ -77,6 +81,13 @@ struct DoctorOptions {
   Color color = Color::automatic;
 };
 
+/// superprofiler annotate RUN FUNCTION
+struct AnnotateOptions {
+  std::string run;       // a run's directory
+  std::string function;  // as typed
+  std::vector<std::string> debug_dirs;
+};
+
 /// Nothing is to be done but this: help, version and completions (status 0, for stdout as it
 /// stands), or a usage error (status 2, one line without an end, for stderr).
 struct PrintAndExit {
@@ -84,7 +95,7 @@ struct PrintAndExit {
   int status = 0;
 };
 
-using Parsed = std::variant<RecordOptions, DoctorOptions, PrintAndExit>;
+using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, PrintAndExit>;
 
 /// Reads main()'s arguments; the only thing looked at beside them is $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv);

@@ -17,6 +17,9 @@ using core::Result;
 CLI::Option* declare(CLI::App& app, const OptionRow& row) {
   const std::string names = row.letter == '\0' ? fmt::format("--{}", row.name)
                                                : fmt::format("-{},--{}", row.letter, row.name);
+  if (row.value_optional) {  // CLI11 reads a flag's value behind "=" only
+    return app.add_flag(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
   if (row.value.empty()) {
     return app.add_flag(names)->disable_flag_override()->multi_option_policy(
         CLI::MultiOptionPolicy::TakeLast);
@@ -28,16 +31,16 @@ CLI::Option* declare(CLI::App& app, const OptionRow& row) {
 }
 
 // What is wrong with the first word that the parser could not place.
-std::string unplaced(const std::vector<std::string>& words, bool for_doctor) {
+std::string unplaced(const std::vector<std::string>& words, Command command) {
   const std::string& first = words.front();
   if (first.size() > 1 && first.starts_with('-')) {
     const OptionRow* nearest = nearest_option(first);
-    const bool usable = nearest != nullptr && (!for_doctor || nearest->for_doctor);
+    const bool usable = nearest != nullptr && nearest->is_for(command);
     return fmt::format("there is no option {}; {}", first.substr(0, first.find('=')),
                        usable ? fmt::format("did you mean --{}?", nearest->name)
                               : std::string("superprofiler --help lists them"));
   }
-  if (for_doctor) {
+  if (command == Command::doctor) {
     return fmt::format(
         "doctor takes no command ('{}'); it takes a process: superprofiler doctor "
         "-p PID",
@@ -45,6 +48,9 @@ std::string unplaced(const std::vector<std::string>& words, bool for_doctor) {
   }
   if (first == "doctor") {
     return "doctor is a command of its own and goes first: superprofiler doctor [-p PID]";
+  }
+  if (first == "annotate") {
+    return "annotate is a command of its own and goes first: superprofiler annotate RUN FUNCTION";
   }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
 }
@@ -68,7 +74,7 @@ std::string explain(const CLI::ParseError& error) {
 
 }  // namespace
 
-Result<Arguments> Arguments::read(const std::vector<std::string>& words, bool for_doctor) {
+Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command command) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   Arguments arguments;
   if (dashes != words.end()) {
@@ -79,10 +85,14 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, bool fo
   try {
     CLI::App app;
     app.set_help_flag();
-    app.prefix_command();
+    if (command == Command::annotate) {
+      app.allow_extras();  // its words may stand among the options
+    } else {
+      app.prefix_command();
+    }
     std::vector<std::pair<std::string, CLI::Option*>> declared;
     for (const OptionRow& row : option_table()) {
-      if (!for_doctor || row.for_doctor) {
+      if (row.is_for(command)) {
         declared.emplace_back(row.name, declare(app, row));
       }
     }
@@ -92,11 +102,16 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, bool fo
         arguments.given_[name] = option->results();
       }
     }
-    if (const auto rest = app.remaining(); !rest.empty() && !arguments.has("help")) {
-      return fail(unplaced(rest, for_doctor));
-    }
+    arguments.words_ = app.remaining();
   } catch (const CLI::ParseError& error) {
     return fail(explain(error));
+  }
+  const auto misplaced = std::find_if(
+      arguments.words_.begin(), arguments.words_.end(), [command](const std::string& word) {
+        return command != Command::annotate || (word.size() > 1 && word.starts_with('-'));
+      });
+  if (misplaced != arguments.words_.end() && !arguments.has("help")) {
+    return fail(unplaced({misplaced, arguments.words_.end()}, command));
   }
   return arguments;
 }

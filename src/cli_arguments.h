@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli_table.h"
 #include "core/result.h"
 
 namespace sp::cli {
@@ -15,15 +16,21 @@ namespace sp::cli {
 class Arguments {
  public:
   /// `words` are main()'s without the program's and the sub-command's name. Errors are usage
-  /// errors: an unknown option, a missing value, a word that is no option.
+  /// errors: an unknown option, a missing value, a word that is no option
+  /// where the command takes none.
   [[nodiscard]] static core::Result<Arguments> read(const std::vector<std::string>& words,
-                                                    bool for_doctor);
+                                                    Command command);
+
+  /// The value of a flag, and of an option whose value was left out.
+  static constexpr std::string_view kPlain = "true";
 
   [[nodiscard]] bool has(std::string_view option) const;
   /// Every value, in the order typed.
   [[nodiscard]] std::vector<std::string> all(std::string_view option) const;
   /// The last value: a later option overrides an earlier one.
   [[nodiscard]] std::optional<std::string> last(std::string_view option) const;
+  /// The words that are no options: of a command that takes some.
+  [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   /// Nothing where there was no `--`.
   [[nodiscard]] const std::optional<std::vector<std::string>>& behind_dashes() const {
     return behind_dashes_;
@@ -31,6 +38,7 @@ class Arguments {
 
  private:
   std::map<std::string, std::vector<std::string>, std::less<>> given_;
+  std::vector<std::string> words_;
   std::optional<std::vector<std::string>> behind_dashes_;
 };
 

@@ -59,12 +59,19 @@ std::string bash_script() {
   std::string script(kBashHead);
   std::string words;
   std::string doctor_words;
+  std::string annotate_words;
   for (const OptionRow& row : option_table()) {
     if (row.for_doctor) {
       doctor_words += fmt::format("{}--{}", doctor_words.empty() ? "" : " ", row.name);
     }
+    if (row.for_annotate) {
+      annotate_words += fmt::format("{}--{}", annotate_words.empty() ? "" : " ", row.name);
+    }
     words += fmt::format("{}--{}", words.empty() ? "" : " ", row.name);
-    if (row.value.empty()) {
+    if (row.value_optional) {
+      words += fmt::format(" --{}={}", row.name, row.choices);
+    }
+    if (!row.takes_next_word()) {
       continue;
     }
     const std::string values = bash_values(row);
@@ -78,11 +85,17 @@ std::string bash_script() {
       "  esac\n"
       "  local words='{}'\n"
       "  if ((COMP_CWORD == 1)); then\n"
-      "    words+=' doctor'\n"
+      "    words+=' doctor annotate'\n"
       "  elif [[ ${{COMP_WORDS[1]}} == doctor ]]; then\n"
       "    words='{}'\n"
+      "  elif [[ ${{COMP_WORDS[1]}} == annotate ]]; then\n"
+      "    words='{}'\n"
+      "    if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then\n"
+      "      mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
+      "      return\n"
+      "    fi\n"
       "  fi\n",
-      words, doctor_words);
+      words, doctor_words, annotate_words);
   return script.append(kBashTail);
 }
 
@@ -124,12 +137,18 @@ std::string zsh_script() {
       "  if ((${words[(I)--]})); then\n"
       "    _command_names -e\n"
       "  else\n"
-      "    compadd doctor\n"
+      "    compadd doctor annotate\n"
       "  fi\n"
       "}\n"
       "_superprofiler() {\n"
       "  _arguments -s -S \\\n";
   for (const OptionRow& row : option_table()) {
+    if (row.value_optional) {
+      script += fmt::format("    '*'--{0}=-'[{1}]::{2}:({3})' \\\n", row.name,
+                            escaped_for_zsh(row.help), row.value, row.choices);
+      script += fmt::format("    '*'-{}'[{}]' \\\n", row.letter, escaped_for_zsh(row.help));
+      continue;
+    }
     const std::string value =
         row.value.empty() ? "" : fmt::format(":{}:{}", row.value, zsh_values(row));
     const std::string rest = fmt::format("'[{}]{}'", escaped_for_zsh(row.help), value);
@@ -173,6 +192,10 @@ std::string fish_script() {
       "# fish completion for superprofiler\n"
       "complete -c superprofiler -f\n"
       "complete -c superprofiler -n __fish_is_first_token -a doctor -d 'what this machine allows'\n"
+      "complete -c superprofiler -n __fish_is_first_token -a annotate "
+      "-d 'a function with its counts'\n"
+      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate' "
+      "-a '(__fish_complete_directories)'\n"
       // What stands behind -- is completed as that command would be.
       "function __superprofiler_command\n"
       "  set -l words (commandline -opc)\n"
@@ -184,8 +207,11 @@ std::string fish_script() {
       "-a '(__superprofiler_command)'\n";
   for (const OptionRow& row : option_table()) {
     const std::string letter = row.letter == '\0' ? "" : fmt::format(" -s {}", row.letter);
-    script += fmt::format("complete -c superprofiler{} -l {}{} -d '{}'\n", letter, row.name,
-                          row.value.empty() ? "" : fish_values(row), row.help);
+    const std::string values = row.value_optional  ? fmt::format(" -a '{}'", row.choices)
+                               : row.value.empty() ? ""
+                                                   : fish_values(row);
+    script += fmt::format("complete -c superprofiler{} -l {}{} -d '{}'\n", letter, row.name, values,
+                          row.help);
   }
   return script;
 }

@@ -19,6 +19,8 @@ Examples
   superprofiler --flame -d 10s -p 1234           attach to 1234 for 10 seconds
   superprofiler -p 1234 -- wrk http://localhost  profile 1234 while wrk runs
   superprofiler --wall -p "$(pgrep -n node)"     what does it wait for?
+  superprofiler --single -- ./parse file         count every block exactly
+  superprofiler annotate output/parse-77 main    its instructions with counts
   superprofiler doctor -p 1234                   may I profile 1234? the fix?
 Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
 stacks.folded, run.json. Ctrl-C ends an attached run; the target lives on.
@@ -28,7 +30,7 @@ std::string option_line(const OptionRow& row) {
   std::string left = row.letter == '\0' ? fmt::format("      --{}", row.name)
                                         : fmt::format("  -{}, --{}", row.letter, row.name);
   if (!row.value.empty()) {
-    left += fmt::format(" {}", row.value);
+    left += fmt::format(fmt::runtime(row.value_optional ? "[={}]" : " {}"), row.value);
   }
   left += left.size() + 2 <= kHelpColumn ? std::string(kHelpColumn - left.size(), ' ') : "  ";
   return fmt::format("{}{}\n", left, row.help);
@@ -57,6 +59,21 @@ std::string doctor_help_text() {
     if (row.for_doctor) {
       text += row.name == "pid" ? "  -p, --pid PID               may this process be profiled?\n"
                                 : option_line(row);
+    }
+  }
+  return text;
+}
+
+std::string annotate_help_text() {
+  std::string text =
+      "superprofiler annotate RUN FUNCTION: the function's instructions with how often\n"
+      "each block of them was executed, beside its source lines. RUN is the directory of\n"
+      "a run that was recorded with --single, such as output/NAME. FUNCTION is its name\n"
+      "as blocks.tsv has it; where several have it, MODULE:NAME or MODULE:0xOFFSET.\n"
+      "Status 0; 1 where there is nothing to show; 2 where the name is not enough.\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.for_annotate) {
+      text += option_line(row);
     }
   }
   return text;

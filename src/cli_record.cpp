@@ -169,8 +169,15 @@ Nothing read_sampling(const Arguments& given, RecordOptions& options) {
 }
 
 Nothing read_exact(const Arguments& given, RecordOptions& options) {
-  if (given.has("single")) {
-    return fail("exact mode (-s) is not in this version; leave -s out to sample");
+  if (const auto value = given.last("single")) {
+    const bool plain = *value == Arguments::kPlain;
+    if (const auto known = plain ? Nothing{} : check_choice("single", *value); !known) {
+      return known;
+    }
+    options.single = plain ? Single::plant : Single::step;
+    if (given.has("no-instrumentation")) {
+      return fail("-n samples only and -s counts exactly; keep one of them");
+    }
   }
   if (const auto value = given.last("func-instrumentation-depth")) {
     const auto depth = parse_number("--func-instrumentation-depth", *value, 0, 100000);
@@ -189,13 +196,14 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
   options.allow_bottlenecking = given.has("allow-bottlenecking");
   std::string ignored;
   for (const OptionRow& row : option_table()) {
-    if (row.group == Group::exact && row.name != "no-instrumentation" && given.has(row.name)) {
+    if (row.group == Group::exact && row.name != "no-instrumentation" && row.name != "single" &&
+        given.has(row.name)) {
       ignored += fmt::format("{}--{}", ignored.empty() ? "" : ", ", row.name);
     }
   }
   if (!ignored.empty()) {
     options.notes.push_back(fmt::format(
-        "{}: no effect in this version, which samples and plants no probes (as with -n)", ignored));
+        "{}: no effect in this version, which plants no probes beside --single", ignored));
   }
   return {};
 }

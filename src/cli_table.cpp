@@ -32,7 +32,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::choices, "sigstop interrupt"},
 
     {"no-instrumentation", 'n', "", "sampling only", Group::exact},
-    {"single", 's', "", "count every executed block (not in this version)", Group::exact},
+    {"single", 's', "step", "exact: count every executed block (by steps)", Group::exact,
+     Completes::choices, "step", false, false, true},
     {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
     {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact},
     {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,
@@ -46,7 +47,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"name", '\0', "NAME", "name of the run [PROGRAM-PID]", Group::output},
     {"overwrite", '\0', "", "replace a run of that name", Group::output},
     {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
-     Completes::directories},
+     Completes::directories, "", false, true},
 
     {"quiet", 'q', "", "errors only", Group::terminal},
     {"verbose", 'v', "", "say more", Group::terminal},
@@ -54,7 +55,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"color", '\0', "WHEN", "auto, always or never [auto]", Group::terminal, Completes::choices,
      "auto always never", true},
 
-    {"help", 'h', "", "this text", Group::other, Completes::nothing, "", true},
+    {"help", 'h', "", "this text", Group::other, Completes::nothing, "", true, true},
     {"version", 'V', "", "the version", Group::other},
     {"completions", '\0', "SHELL", "a completion script: bash, zsh or fish", Group::other,
      Completes::choices, "bash zsh fish"},
@@ -99,7 +100,7 @@ std::string_view heading(Group group) {
     case Group::sampling:
       return "Sampling";
     case Group::exact:
-      return "Exact counts (accepted; no effect before the next version)";
+      return "Exact counts (in this version only --single has an effect)";
     case Group::output:
       return "Results";
     case Group::terminal:

@@ -6,6 +6,9 @@
 
 namespace sp::cli {
 
+/// What a command line asks for; no sub-command means record.
+enum class Command : std::uint8_t { record, doctor, annotate };
+
 enum class Group : std::uint8_t { target, sampling, exact, output, terminal, other };
 
 /// What a shell offers as an option's value.
@@ -20,7 +23,16 @@ struct OptionRow {
   Group group = Group::other;
   Completes completes = Completes::nothing;
   std::string_view choices = "";  // separated by blanks
-  bool for_doctor = false;        // the doctor sub-command takes it too
+  bool for_doctor = false;        // the sub-commands take it too
+  bool for_annotate = false;
+  /// The value may be left out, and is only read behind "=": --single, --single=step.
+  bool value_optional = false;
+
+  [[nodiscard]] bool is_for(Command command) const {
+    return command == Command::record || (command == Command::doctor ? for_doctor : for_annotate);
+  }
+  /// The word behind it is its value.
+  [[nodiscard]] bool takes_next_word() const { return !value.empty() && !value_optional; }
 };
 
 /// All of them, in the order of --help.

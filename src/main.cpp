@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "annotate.h"
 #include "cli.h"
 #include "doctor.h"
 #include "session.h"
@@ -45,6 +46,9 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::DoctorOptions>(&parsed)) {
     return sp::doctor::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::AnnotateOptions>(&parsed)) {
+    return sp::annotate::run(*options);
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

@@ -51,6 +51,9 @@ class ResolverSource final : public analyzer::StackSource {
                       const core::RawStack& raw) override {
     return resolver_.resolve(process, thread.tid, raw);
   }
+  core::ModuleOffset locate(core::ProcessId process, core::Address address) override {
+    return resolver_.locate(process, address);
+  }
   std::vector<core::Module> take_new_modules() override { return resolver_.take_new_modules(); }
 
  private:
@@ -65,6 +68,10 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.follow_exec = options.follow.exec;
   out.all_threads = options.all_threads;
   out.no_aslr = options.no_aslr;
+  if (options.single != cli::Single::off) {
+    out.exact = supervisor::ExactOptions{options.single == cli::Single::plant};
+    out.timer.sample = false;
+  }
   out.sampler = {options.trace_probability, options.wall};
   out.timer.interval = options.interval;
   out.timer.overhead_percent = options.overhead_percent;
@@ -162,6 +169,11 @@ void Session::profile(profiler::RunDirectory directory, std::promise<pid_t>& tid
   profiler_options.flame = options_.flame;
   profiler_options.by_thread = options_.by_thread;
   profiler_options.wall = options_.wall;
+  profiler_options.exact = options_.single != cli::Single::off;
+  if (options_.pid || options_.delay.count() > 0) {
+    profiler_options.counted_since = options_.delay;
+  }
+  profiler_options.started = started_;
   profiler_options.version = SP_VERSION;
   profiler_options.facts_now = [this] { return facts(); };
   profiler_options.on_tick = [this] { show_status(); };

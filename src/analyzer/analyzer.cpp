@@ -52,6 +52,8 @@ void Analyzer::handle(core::StopEvent event) {
           }
         } else if constexpr (std::is_same_v<Detail, core::Lost>) {
           records_.push(core::SamplesLost{detail.samples});
+        } else if constexpr (std::is_same_v<Detail, core::CodeCounted>) {
+          on(event, detail);
         } else {
           static_assert(std::is_same_v<Detail, core::SnapshotWanted>);
           records_.push(core::SnapshotWanted{});
@@ -71,6 +73,24 @@ void Analyzer::on(const core::StopEvent& event, core::Sampled& sampled) {
   if (sampled.with_stack && taken.stack.end == core::StackEnd::copy_ended) {
     request(core::CopyDeeper{event.thread});
   }
+  records_.push(std::move(taken));
+}
+
+void Analyzer::on(const core::StopEvent& event, core::CodeCounted& counted) {
+  const auto located = [&](core::Address address) {
+    return stacks_->locate(event.process, address);
+  };
+  core::CodeCountsTaken taken{event.process, {}, {}};
+  taken.runs.reserve(counted.runs.size());
+  for (core::CodeRun<core::Address>& run : counted.runs) {
+    taken.runs.push_back({located(run.start), std::move(run.lengths)});
+  }
+  taken.edges.reserve(counted.edges.size());
+  for (const core::CodeEdge<core::Address>& edge : counted.edges) {
+    taken.edges.push_back(
+        {located(edge.from), located(edge.to), edge.flow, edge.hits, edge.first, edge.last});
+  }
+  emit_new_modules();
   records_.push(std::move(taken));
 }
 
@@ -106,10 +126,14 @@ void Analyzer::emit_waits(const core::StopEvent& event, const WaitLedger::Entry&
 
 core::Stack Analyzer::resolve(const core::StopEvent& event, const core::RawStack& raw) {
   core::Stack stack = stacks_->resolve(event.process, event.thread, raw);
+  emit_new_modules();
+  return stack;
+}
+
+void Analyzer::emit_new_modules() {
   for (core::Module& module : stacks_->take_new_modules()) {
     records_.push(core::ModuleSeen{std::move(module)});
   }
-  return stack;
 }
 
 void Analyzer::request(core::Request request) {

@@ -30,8 +30,10 @@ class Analyzer {
  private:
   void on(const core::StopEvent& event, core::Sampled& sampled);
   void on(const core::StopEvent& event, core::Waited& waited);
+  void on(const core::StopEvent& event, core::CodeCounted& counted);
   void emit_waits(const core::StopEvent& event, const WaitLedger::Entry& entry);
   [[nodiscard]] core::Stack resolve(const core::StopEvent& event, const core::RawStack& raw);
+  void emit_new_modules();
   void request(core::Request request);
 
   std::unique_ptr<StackSource> stacks_;

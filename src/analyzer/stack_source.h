@@ -9,8 +9,9 @@
 
 namespace sp::analyzer {
 
-/// Turns what a stop copied into a stack of frames. The analyzer may not know the supervisor, so
-/// session.cpp hands in the supervisor's resolver behind this. Called on the analyzer thread only.
+/// Turns what stops tell in addresses into modules and offsets. The analyzer may not know the
+/// supervisor, so session.cpp hands in the supervisor's resolver behind this. Called on the
+/// analyzer thread only.
 class StackSource {
  public:
   virtual ~StackSource() = default;
@@ -23,7 +24,11 @@ class StackSource {
   /// Never fails: at the least it gives the frame of the pc itself.
   [[nodiscard]] virtual core::Stack resolve(core::ProcessId process, core::ThreadId thread,
                                             const core::RawStack& raw) = 0;
-  /// Modules that were met since the last call; to be told before the stacks that name them.
+  /// What the process's last maps say of an address; the module of addresses that nothing is known
+  /// of where they do not hold it.
+  [[nodiscard]] virtual core::ModuleOffset locate(core::ProcessId process,
+                                                  core::Address address) = 0;
+  /// Modules that were met since the last call; to be told before what names them.
   [[nodiscard]] virtual std::vector<core::Module> take_new_modules() = 0;
 };
 

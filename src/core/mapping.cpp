@@ -51,6 +51,7 @@ std::optional<Mapping> parse_line(std::string_view line) {
   mapping.readable = line[0] == 'r';
   mapping.writable = line[1] == 'w';
   mapping.executable = line[2] == 'x';
+  mapping.shared = line[3] == 's';
   line.remove_prefix(5);
   const auto offset = take_number(line, 16, ' ');
   const auto major = offset ? take_number(line, 16, ':') : std::nullopt;

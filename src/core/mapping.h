@@ -18,6 +18,7 @@ struct Mapping {
   bool readable = false;
   bool writable = false;
   bool executable = false;
+  bool shared = false;   // MAP_SHARED: what is written goes to the file, or to other processes
   bool deleted = false;  // the path ended in " (deleted)", which is cut off
   std::string path;      // "" for anonymous memory; "[vdso]", "[stack]", ... as the kernel says
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/code_counts.h"
 #include "core/ids.h"
 #include "core/mapping.h"
 #include "core/module.h"
@@ -69,8 +70,15 @@ struct Lost {
 /// SIGUSR1: write the files as they are now, and go on.
 struct SnapshotWanted {};
 
+/// Code of the event's process that was seen and counted since the last such event, in addresses
+/// that mean what its last Mapped said. Sent before its maps change, at snapshots and at the end.
+struct CodeCounted {
+  std::vector<CodeRun<Address>> runs;
+  std::vector<CodeEdge<Address>> edges;
+};
+
 using StopDetail = std::variant<Sampled, Waited, Mapped, ProcessStarted, ProcessEnded,
-                                ThreadStarted, ThreadEnded, Lost, SnapshotWanted>;
+                                ThreadStarted, ThreadEnded, Lost, SnapshotWanted, CodeCounted>;
 
 struct StopEvent {
   ProcessId process;
@@ -132,7 +140,13 @@ struct SamplesLost {
   std::uint64_t samples = 0;
 };
 
-using Record =
-    std::variant<ModuleSeen, SampleTaken, ProcessSeen, ThreadSeen, SamplesLost, SnapshotWanted>;
+struct CodeCountsTaken {
+  ProcessId process;
+  std::vector<CodeRun<ModuleOffset>> runs;
+  std::vector<CodeEdge<ModuleOffset>> edges;
+};
+
+using Record = std::variant<ModuleSeen, SampleTaken, ProcessSeen, ThreadSeen, SamplesLost,
+                            SnapshotWanted, CodeCountsTaken>;
 
 }  // namespace sp::core

@@ -11,7 +11,6 @@
 #include "profiler/text.h"
 
 namespace sp::profiler {
-namespace {
 
 FunctionKind kind_of(const core::Module* module) {
   if (module == nullptr) {
@@ -32,6 +31,8 @@ FunctionKind kind_of(const core::Module* module) {
   }
   return FunctionKind::unknown;
 }
+
+namespace {
 
 /// What one step of the profile turns into: the functions inlined there, outermost first.
 struct Expansion {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,17 @@ enum class FunctionKind : std::uint8_t {
   return kind != FunctionKind::truncated && kind != FunctionKind::thread;
 }
 
+/// Of a module's code; `module` is null where it is not known.
+[[nodiscard]] FunctionKind kind_of(const core::Module* module);
+
 struct Function {
   std::string name;    // demangled, any bytes
   std::string module;  // full path as the target sees it; "[kernel]" for blocked
   std::string source;  // file:line where most of its samples were; "" where unknown
   FunctionKind kind = FunctionKind::unknown;
-  std::uint64_t self = 0;   // samples, with a stack or without
-  std::uint64_t total = 0;  // samples with a stack that it is on, once each
+  std::uint64_t self = 0;                // samples, with a stack or without
+  std::uint64_t total = 0;               // samples with a stack that it is on, once each
+  std::optional<std::uint64_t> calls{};  // nothing where they were not counted
 };
 
 /// A profile with names: what every file format is written from.

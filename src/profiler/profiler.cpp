@@ -9,6 +9,7 @@
 
 #include "core/log.h"
 #include "profiler/describe.h"
+#include "profiler/formats/blocks_tsv.h"
 #include "profiler/formats/flamegraph_svg.h"
 #include "profiler/formats/folded.h"
 #include "profiler/formats/functions_tsv.h"
@@ -18,7 +19,10 @@ namespace sp::profiler {
 namespace {
 
 constexpr std::size_t kTopFunctions = 50;
+constexpr std::size_t kTopBlocks = 50;
 constexpr std::string_view kFlameGraph = "flamegraph.svg";
+constexpr std::string_view kBlocks = "blocks.tsv";
+constexpr std::string_view kEdges = "edges.tsv";
 
 FlameHeading heading_of(const core::RunFacts& facts, const SampleCounts& counts, bool wall) {
   std::string subtitle = sampling_text(facts, counts, wall);
@@ -63,6 +67,8 @@ void Profiler::take(core::Record&& record) {
           write_snapshot();
         } else if constexpr (std::is_same_v<Detail, core::SampleTaken>) {
           take(detail);
+        } else if constexpr (std::is_same_v<Detail, core::CodeCountsTaken>) {
+          code_.add(detail);
         } else {
           profile_.add(detail);
         }
@@ -121,7 +127,13 @@ core::Result<WrittenRun> Profiler::finish(const core::RunFacts& facts) {
 }
 
 core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool snapshot) {
-  const NamedProfile named = name_profile(profile_, *namer_);
+  NamedProfile named = name_profile(profile_, *namer_);
+  std::optional<NamedCode> code;
+  if (options_.exact) {
+    code = name_code(code_, *namer_, facts.threads);
+    add_calls(named.functions, *code, profile_.modules());
+  }
+  const CountsContext context{profile_.modules(), counts_kind(), options_.started};
   const std::vector<Function> functions = ranked(named.functions);
   const RunReport report{.facts = facts,
                          .version = options_.version,
@@ -129,13 +141,16 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
                          .by_thread = options_.by_thread,
                          .wall = options_.wall,
                          .counts = profile_.counts(),
+                         .code = code ? &*code : nullptr,
+                         .code_kind = context.kind,
                          .modules = profile_.modules(),
                          .processes = profile_.processes(),
                          .unlisted_processes = profile_.unlisted_processes()};
   // The smallest first: on a disk that is nearly full they still go through.
   std::vector<Output> outputs = {
       {"run.json", [&](std::ostream& out) { write_run_json(out, report); }},
-      {"functions.tsv", [&](std::ostream& out) { write_functions_tsv(out, functions); }},
+      {"functions.tsv",
+       [&](std::ostream& out) { write_functions_tsv(out, functions, context.kind); }},
       {"stacks.folded", [&](std::ostream& out) { write_folded(out, named); }}};
   if (options_.flame) {
     outputs.push_back({std::string(kFlameGraph), [&](std::ostream& out) {
@@ -143,7 +158,16 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
                                               heading_of(facts, named.counts, options_.wall));
                        }});
   }
+  if (code) {
+    outputs.push_back(
+        {std::string(kBlocks), [&](std::ostream& out) { write_blocks_tsv(out, *code, context); }});
+    outputs.push_back(
+        {std::string(kEdges), [&](std::ostream& out) { write_edges_tsv(out, *code, context); }});
+  }
   WrittenRun written{.directory = directory_.path(), .counts = named.counts, .wall = options_.wall};
+  if (code) {
+    written.code = summed_up(*code, profile_.modules(), kTopBlocks);
+  }
   const std::size_t top = std::min(kTopFunctions, functions.size());
   written.top.assign(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(top));
   const std::vector<Output> failed = write_outputs(std::move(outputs), written);
@@ -154,6 +178,12 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
     return tl::unexpected(written.failures.front());
   }
   return written;
+}
+
+std::string Profiler::counts_kind() const {
+  return options_.counted_since
+             ? fmt::format("exact-since:{:.3f}", core::seconds(*options_.counted_since))
+             : std::string("exact");
 }
 
 /// Those that could not be written, in the same order.
@@ -169,9 +199,15 @@ std::vector<Profiler::Output> Profiler::write_outputs(std::vector<Output> output
       failed.push_back(std::move(output));
     }
   }
-  if (failed.empty() && !options_.flame) {
+  if (failed.empty()) {
     // One of a run that was overwritten would show something else than its neighbours.
-    directory_.remove(std::string(kFlameGraph));
+    if (!options_.flame) {
+      directory_.remove(std::string(kFlameGraph));
+    }
+    if (!options_.exact) {
+      directory_.remove(std::string(kBlocks));
+      directory_.remove(std::string(kEdges));
+    }
   }
   return failed;
 }

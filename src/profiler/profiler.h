@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "core/messages.h"
 #include "core/result.h"
 #include "core/run_facts.h"
+#include "profiler/code_profile.h"
+#include "profiler/named_code.h"
 #include "profiler/named_profile.h"
 #include "profiler/namer.h"
 #include "profiler/profile.h"
@@ -26,6 +29,10 @@ struct ProfilerOptions {
   bool flame = false;      // write flamegraph.svg too
   bool by_thread = false;  // stacks begin with their thread's name
   bool wall = false;       // blocked threads are sampled too: said beside the numbers
+  bool exact = false;      // code is counted: write blocks.tsv and edges.tsv too
+  /// When counting began, where that was later than the first instruction of a launched target.
+  std::optional<core::Duration> counted_since{};
+  core::TimePoint started{};  // of the run: times in files count from it
   std::size_t max_nodes = Profile::kMaxNodes;
   std::string version{};  // of superprofiler, for run.json
   /// Asked on the profiler thread when a snapshot is wanted: the run as it is known then.
@@ -71,6 +78,7 @@ class Profiler {
   void open_files_of(const core::Stack& stack);
   void write_snapshot();
   [[nodiscard]] core::Result<WrittenRun> write_files(const core::RunFacts& facts, bool snapshot);
+  [[nodiscard]] std::string counts_kind() const;
   [[nodiscard]] std::vector<Output> write_outputs(std::vector<Output> outputs, WrittenRun& written);
   static void write_to_fallback(const std::vector<Output>& outputs, const std::string& run_name,
                                 WrittenRun& written);
@@ -80,6 +88,7 @@ class Profiler {
   const std::unique_ptr<Namer> namer_;
   RunDirectory directory_;
   Profile profile_;
+  CodeProfile code_;
   Progress progress_;
   std::set<core::ModuleId> unopened_;  // files that no name was asked for yet
 };

@@ -147,10 +147,8 @@ core::Result<std::uint64_t> RunDirectory::write_whole(const std::string& tempora
   if (const int code = buffer.finish(); code != 0) {
     return core::fail("writing " + temporary, code);
   }
-  // A full disk or quota may show only here; file systems that cannot sync say EINVAL.
-  if (::fsync(file.get()) != 0 && errno != EINVAL && errno != EROFS) {
-    return core::fail_errno("syncing " + temporary);
-  }
+  // No fsync(2): on a busy disk it takes seconds for each file, and what it would protect from is a
+  // crash of the machine. File systems that notice a full disk late say so when the file is closed.
   if (::close(file.release()) != 0) {
     return core::fail_errno("closing " + temporary);
   }

@@ -18,9 +18,12 @@ class SummaryWriter {
 
   std::string run() {
     what();
-    if (run_.counts.total() == 0) {
+    if (run_.code) {
+      blocks();
+    } else if (run_.counts.total() == 0) {
       nothing_seen();
-    } else {
+    }
+    if (run_.counts.total() > 0) {
       functions();
     }
     cost();
@@ -43,13 +46,46 @@ class SummaryWriter {
   }
 
   void what() {
-    std::string text = sampling_text(facts_, run_.counts, run_.wall);
+    const bool only_counted = run_.code && run_.counts.total() == 0;
+    std::string text =
+        only_counted ? counting_text(*run_.code) : sampling_text(facts_, run_.counts, run_.wall);
     text += fmt::format("; {} in {} {}", duration_text(facts_.elapsed), grouped(facts_.threads),
                         facts_.threads == 1 ? "thread" : "threads");
     if (facts_.processes > 1) {
       text += fmt::format(" of {} processes", grouped(facts_.processes));
     }
     wrapped(bold(text));
+  }
+
+  [[nodiscard]] static std::string counting_text(const WrittenCode& code) {
+    return fmt::format("exact ({} instructions in {} executions of {} blocks, {} edges)",
+                       grouped(code.instructions), grouped(code.executions), grouped(code.blocks),
+                       grouped(code.edges));
+  }
+
+  void blocks() {
+    if (run_.counts.total() > 0) {
+      wrapped(bold(counting_text(*run_.code)));
+    }
+    line(bold("           hits  instr  block"));
+    const std::size_t rows = std::min(style_.functions, run_.code->top.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      const WrittenCode::Block& row = run_.code->top[i];
+      line(fmt::format("{:>15} {:6}  {}", grouped(row.hits), row.instructions, place(row)));
+    }
+  }
+
+  /// "function+0x12  file.c:7", or the module where no line is known; cut to what is left of the
+  /// line.
+  [[nodiscard]] std::string place(const WrittenCode::Block& row) const {
+    const std::size_t room = std::max<std::size_t>(style_.columns, 64) - 24;
+    const std::string_view where = base_name(row.source.empty() ? row.module : row.source);
+    std::string behind = row.behind == 0 ? "" : fmt::format("+{:#x}", row.behind);
+    if (!where.empty()) {
+      behind += "  " + elided(folded_name(where), 20);
+    }
+    const std::size_t taken = std::min(count_code_points(behind), room - 8);
+    return elided(folded_name(row.function), room - taken) + behind;
   }
 
   void nothing_seen() {
@@ -111,6 +147,11 @@ class SummaryWriter {
     }
     say(std::max(facts_.losses.samples_dropped, counts.lost),
         "samples were lost: they came faster than they could be read");
+    if (run_.code) {
+      say(run_.code->lost_hits, "hits of edges are not in the files: too many distinct edges");
+      say(run_.code->consistency.disagreeing,
+          "blocks disagree: they were entered and left at different counts");
+    }
     say(counts.collapsed, "samples stand at an outer frame: too many distinct stacks");
   }
 
@@ -144,7 +185,7 @@ class SummaryWriter {
     if (file.name == "stacks.folded") {
       return "drop it on speedscope, or: flamegraph.pl " + path + " > out.svg";
     }
-    if (file.name == "functions.tsv") {
+    if (file.name.ends_with(".tsv")) {
       return "vd " + path + ", or: column -t -s \"$(printf '\\t')\" " + path + " | less -S";
     }
     return "jq . " + path;

@@ -1,13 +1,38 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/result.h"
+#include "profiler/named_code.h"
 #include "profiler/named_profile.h"
 #include "profiler/run_directory.h"
 
 namespace sp::profiler {
+
+/// Counted code in short.
+struct WrittenCode {
+  struct Block {
+    std::uint64_t hits = 0;
+    std::uint32_t instructions = 0;
+    std::string function;
+    std::uint64_t behind = 0;  // bytes from the function's start
+    std::string module;        // path
+    std::string source;        // file:line; "" where unknown
+  };
+  std::vector<Block> top{};  // most hits first
+  std::uint64_t blocks = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t executions = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t lost_hits = 0;
+  CodeConsistency consistency{};
+};
+[[nodiscard]] WrittenCode summed_up(const NamedCode& code, std::span<const core::Module> modules,
+                                    std::size_t top);
 
 /// What came of a run: what its files hold in short, and where they are.
 struct WrittenRun {
@@ -19,6 +44,8 @@ struct WrittenRun {
   std::string fallback_directory{};
   SampleCounts counts;
   bool wall = false;
+  /// Nothing where code was not counted.
+  std::optional<WrittenCode> code{};
   /// The first rows of functions.tsv.
   std::vector<Function> top{};
 };

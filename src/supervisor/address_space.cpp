@@ -61,6 +61,14 @@ const CodeRegion* AddressSpace::find(core::Address address) {
     refresh();
     region = find_known(address);
   }
+  return with_module(region);
+}
+
+const CodeRegion* AddressSpace::find_mapped(core::Address address) {
+  return with_module(find_known(address));
+}
+
+const CodeRegion* AddressSpace::with_module(CodeRegion* region) {
   if (region != nullptr && region->module == nullptr) {
     if (jit_ == nullptr) {
       jit_ = modules_.jit_module(files_);

@@ -50,11 +50,14 @@ class AddressSpace {
 
   /// The code at an address; null where there is none. Good until the next call that is not const.
   const CodeRegion* find(core::Address address);
+  /// The same, but it looks at no maps again: what the last ones say.
+  const CodeRegion* find_mapped(core::Address address);
   /// The mapping of any kind that holds the address, as far as known.
   [[nodiscard]] const core::Mapping* mapping_at(core::Address address) const;
 
  private:
   CodeRegion* find_known(core::Address address);
+  const CodeRegion* with_module(CodeRegion* region);
   void refresh();
   bool rebuild(std::vector<core::Mapping> maps, bool may_be_another);
   CodeRegion region_of(const core::Mapping& mapping, const std::vector<core::Mapping>& maps);

@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <string_view>
 
 #include "core/check.h"
@@ -50,6 +52,9 @@ core::Result<void> seize(pid_t tid, FollowOptions follow) {
   if (follow.forks) {
     options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
   }
+  if (follow.system_calls) {
+    options |= PTRACE_O_TRACESYSGOOD;
+  }
   return done_or_errno(request(PTRACE_SEIZE, tid, nullptr, as_pointer(options)), "seizing", tid);
 }
 
@@ -57,6 +62,18 @@ core::Result<void> resume(pid_t tid, int signal) {
   return done_or_errno(
       request(PTRACE_CONT, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
       "resuming", tid);
+}
+
+core::Result<void> resume_to_syscall(pid_t tid, int signal) {
+  return done_or_errno(
+      request(PTRACE_SYSCALL, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
+      "resuming", tid);
+}
+
+core::Result<void> step(pid_t tid, int signal) {
+  return done_or_errno(
+      request(PTRACE_SINGLESTEP, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
+      "stepping", tid);
 }
 
 core::Result<void> listen(pid_t tid) {
@@ -100,6 +117,36 @@ core::Result<siginfo_t> signal_info(pid_t tid) {
   return info;
 }
 
+core::Result<std::uint64_t> signal_mask(pid_t tid) {
+  std::uint64_t mask = 0;
+  if (request(PTRACE_GETSIGMASK, tid, as_pointer(sizeof mask), &mask) == -1) {
+    return core::fail_errno(fmt::format("reading the signal mask of thread {}", tid));
+  }
+  return mask;
+}
+
+core::Result<void> set_signal_mask(pid_t tid, std::uint64_t mask) {
+  return done_or_errno(request(PTRACE_SETSIGMASK, tid, as_pointer(sizeof mask), &mask),
+                       "writing the signal mask", tid);
+}
+
+core::Result<SyscallStop> syscall_stop(pid_t tid) {
+  __ptrace_syscall_info info{};
+  if (request(PTRACE_GET_SYSCALL_INFO, tid, as_pointer(sizeof info), &info) == -1) {
+    return core::fail_errno(fmt::format("reading the system call of thread {}", tid));
+  }
+  SyscallStop stop;
+  if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+    stop.side = SyscallStop::Side::entry;
+    stop.number = info.entry.nr;
+    std::copy(std::begin(info.entry.args), std::end(info.entry.args), stop.arguments.begin());
+  } else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
+    stop.side = SyscallStop::Side::exit;
+    stop.result = info.exit.rval;
+  }
+  return stop;
+}
+
 core::Result<unsigned long> event_message(pid_t tid) {
   unsigned long message = 0;
   if (request(PTRACE_GETEVENTMSG, tid, nullptr, &message) == -1) {
@@ -119,6 +166,18 @@ core::Result<std::optional<Report>> wait_any(bool block) {
     return std::nullopt;
   }
   return core::fail_errno("waiting");
+}
+
+core::Result<Report> wait_for(pid_t tid) {
+  check_thread();
+  Report report;
+  do {
+    report.tid = ::waitpid(tid, &report.status, __WALL);
+  } while (report.tid < 0 && errno == EINTR);
+  if (report.tid != tid) {
+    return core::fail_errno(fmt::format("waiting for thread {}", tid));
+  }
+  return report;
 }
 
 }  // namespace sp::supervisor::ptrace

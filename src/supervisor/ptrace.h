@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -24,6 +25,8 @@ void bind_to_this_thread();
 /// What children of a tracee are followed; whatever is not followed is never traced.
 struct FollowOptions {
   bool forks = true;
+  /// Stops at system calls (see resume_to_syscall()) can be told from the tracee's own SIGTRAPs.
+  bool system_calls = false;
 };
 
 /// Attaches to one thread without stopping it. Errors: EPERM (see refusal.h), ESRCH.
@@ -31,6 +34,12 @@ struct FollowOptions {
 
 /// Lets a stopped thread run, delivering `signal` (0: none).
 [[nodiscard]] core::Result<void> resume(pid_t tid, int signal);
+/// The same, but it stops at the entry to its next system call, or on the way out of the one that
+/// it is in; see syscall_stop().
+[[nodiscard]] core::Result<void> resume_to_syscall(pid_t tid, int signal);
+/// The same, but it stops after one instruction, or where `signal` has a handler at the first
+/// instruction of that.
+[[nodiscard]] core::Result<void> step(pid_t tid, int signal);
 /// Leaves a thread in its group-stop, but lets it hear SIGCONT.
 [[nodiscard]] core::Result<void> listen(pid_t tid);
 /// Lets a stopped thread go for good, delivering `signal` (0: none).
@@ -41,6 +50,19 @@ struct FollowOptions {
 [[nodiscard]] core::Result<Registers> registers(pid_t tid);
 [[nodiscard]] core::Result<void> set_registers(pid_t tid, const Registers& registers);
 [[nodiscard]] core::Result<siginfo_t> signal_info(pid_t tid);
+/// The signals that a stopped thread blocks, bit N-1 for signal N.
+[[nodiscard]] core::Result<std::uint64_t> signal_mask(pid_t tid);
+[[nodiscard]] core::Result<void> set_signal_mask(pid_t tid, std::uint64_t mask);
+
+/// What a stop at a system call is. Linux 5.3; `none` where the kernel cannot tell.
+struct SyscallStop {
+  enum class Side { none, entry, exit };
+  Side side = Side::none;
+  std::uint64_t number = 0;                  // at an entry
+  std::array<std::uint64_t, 6> arguments{};  // at an entry
+  std::int64_t result = 0;                   // at an exit: negative errno where it failed
+};
+[[nodiscard]] core::Result<SyscallStop> syscall_stop(pid_t tid);
 /// The number that goes with an event: new tid, former tid of an exec, exit status.
 [[nodiscard]] core::Result<unsigned long> event_message(pid_t tid);
 
@@ -53,5 +75,8 @@ struct Report {
 /// Waits for any child or tracee. Nothing where a signal came first (EINTR) or, without `block`,
 /// where there is none now. Error: ECHILD, there is nothing left to wait for.
 [[nodiscard]] core::Result<std::optional<Report>> wait_any(bool block);
+
+/// Waits for this thread alone, which was made to run for a moment.
+[[nodiscard]] core::Result<Report> wait_for(pid_t tid);
 
 }  // namespace sp::supervisor::ptrace

@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "supervisor/exact_pace.h"
 #include "supervisor/proc_files.h"
 
 namespace sp::supervisor {
@@ -57,18 +58,13 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
   core::TimePoint next = first;
   last_tick_ = first;
   window_start_ = first;
+  if (!options_.sample) {
+    run_beside(stop, follower);
+    return;
+  }
   while (!stop.stop_requested()) {
-    if (wishes_.heartbeat) {
-      doorbell_.ring();
-    } else {
-      doorbell_.ring_again();
-    }
+    beat(first);
     const core::TimePoint now = core::Clock::now();
-    if (options_.duration > core::Duration{} && now >= first + options_.duration &&
-        !wishes_.time_is_up) {
-      wishes_.time_is_up = true;
-      doorbell_.ring();
-    }
     const core::Duration lead = ticker_ ? kLead : core::Duration{};
     if (now >= next - lead) {
       next = tick(now, next, follower);
@@ -77,6 +73,34 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
   }
   ticker_.reset();
   pause();
+}
+
+/// What is due in every round.
+void SampleTimer::beat(core::TimePoint first) {
+  if (wishes_.heartbeat) {
+    doorbell_.ring();
+  } else {
+    doorbell_.ring_again();
+  }
+  if (options_.duration > core::Duration{} && core::Clock::now() >= first + options_.duration &&
+      !wishes_.time_is_up) {
+    wishes_.time_is_up = true;
+    doorbell_.ring();
+  }
+}
+
+void SampleTimer::run_beside(const std::stop_token& stop, CpuFollower& follower) {
+  constexpr core::Duration kRound = milliseconds(1);
+  const core::TimePoint start = core::Clock::now();
+  ExactPace pace(slots_, follower);
+  while (!stop.stop_requested()) {
+    beat(start);
+    const core::TimePoint end = core::Clock::now() + kRound;
+    if (options_.follow_cpu) {
+      pace.keep_until(end);
+    }
+    take_signals_until(end, wishes_, doorbell_);
+  }
 }
 
 void SampleTimer::pause() {

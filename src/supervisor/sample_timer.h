@@ -30,6 +30,7 @@ struct SampleTimerOptions {
   double overhead_percent = 25;
   StopWith stop_with = StopWith::sigstop;
   bool wall = false;
+  bool sample = true;      // false: no tick; the rest goes on (exact mode)
   bool follow_cpu = true;  // false: for bench/ alone, to show what it buys
   /// Whether it may use a Ticker where that is called for.
   bool tick_on_target = true;
@@ -87,6 +88,9 @@ class SampleTimer {
   /// Looks at the threads and asks one of those that run to stop. The tick was planned for
   /// `planned`; returns when the next one is due.
   core::TimePoint tick(core::TimePoint now, core::TimePoint planned, CpuFollower& follower);
+  void beat(core::TimePoint first);
+  /// The thread's life where nothing is sampled.
+  void run_beside(const std::stop_token& stop, CpuFollower& follower);
   void look_at_all(core::TimePoint now, int cpus);
   void look(SampleSlot& slot, const Slot& shared);
   /// One of the threads that run on `cpu`; null where there is none.

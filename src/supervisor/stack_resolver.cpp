@@ -47,6 +47,13 @@ core::Stack StackResolver::resolve(core::ProcessId process, pid_t tid, const cor
   return StackWalk(state_->cursor, space, state_->modules, raw).run(state_->options.max_frames);
 }
 
+core::ModuleOffset StackResolver::locate(core::ProcessId process, core::Address address) {
+  const CodeRegion* region = state_->space_of(process).find_mapped(address);
+  return region != nullptr
+             ? core::ModuleOffset{region->module->id, region->elf_address(address)}
+             : core::ModuleOffset{state_->modules.unknown_module()->id, address.value()};
+}
+
 std::vector<core::Module> StackResolver::take_new_modules() { return state_->modules.take_new(); }
 
 }  // namespace sp::supervisor

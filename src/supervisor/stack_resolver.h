@@ -44,6 +44,9 @@ class StackResolver {
   /// whose pc is in no known code has one frame, in a module of kind unknown.
   [[nodiscard]] core::Stack resolve(core::ProcessId process, pid_t tid, const core::RawStack& raw);
 
+  /// The module and offset of an address as the process's last maps have it; it reads none itself.
+  [[nodiscard]] core::ModuleOffset locate(core::ProcessId process, core::Address address);
+
   /// Modules met since the last call; a stack's modules are among them at the latest after the
   /// resolve() that returned it.
   [[nodiscard]] std::vector<core::Module> take_new_modules();

@@ -74,6 +74,9 @@ void Supervisor::on_stop(pid_t tid, const WaitStatus& status) {
     (void)ptrace::resume(tid, 0);  // already dead, in all but name
     return;
   }
+  if (tracee->process->counted != nullptr && on_exact_stop(*tracee, status)) {
+    return;
+  }
   if (const auto* delivery = std::get_if<SignalDelivery>(&status)) {
     on_signal(*tracee, delivery->signal);
   } else if (std::holds_alternative<GroupStop>(status)) {
@@ -83,6 +86,40 @@ void Supervisor::on_stop(pid_t tid, const WaitStatus& status) {
   } else if (const auto* event = std::get_if<EventStop>(&status)) {
     on_event(*tracee, event->event);
   }
+}
+
+bool Supervisor::on_exact_stop(Tracee& tracee, const WaitStatus& status) {
+  const bool runs_user_code_next = std::holds_alternative<SignalDelivery>(status) ||
+                                   std::holds_alternative<InterruptStop>(status);
+  const auto* delivery = std::get_if<SignalDelivery>(&status);
+  if (releasing_) {
+    exact_->on_other_stop(tracee);
+    if (delivery != nullptr && delivery->signal == SIGTRAP && exact_->on_retired_trap(tracee)) {
+      let_run(tracee, 0, true);
+      return true;
+    }
+    if (std::holds_alternative<AtSyscall>(status)) {
+      let_run(tracee, 0, true);
+      return true;
+    }
+    return false;
+  }
+  if (delivery != nullptr && delivery->signal == SIGTRAP && exact_->on_trap(tracee, reported_at_)) {
+    return true;
+  }
+  if (std::holds_alternative<AtSyscall>(status)) {
+    exact_->on_syscall(tracee, reported_at_);
+    return true;
+  }
+  exact_->on_other_stop(tracee);
+  if (delivery != nullptr && delivery->signal == SIGTRAP && !exact_->may_have_trap(tracee)) {
+    resume(tracee, 0);
+    return true;
+  }
+  if (!tracee.counted.begun && runs_user_code_next) {
+    (void)exact_->begin_thread(tracee, reported_at_);
+  }
+  return false;
 }
 
 /// Between fork and exec the child is still a copy of us, not the user's program.
@@ -218,8 +255,13 @@ void Supervisor::let_run(Tracee& tracee, int signal, bool may_detach) {
     SlotState asked = SlotState::asked;
     tracee.slot->state.compare_exchange_strong(asked, SlotState::idle);
   }
-  if (!may_detach || !(releasing_ || tracee.let_go)) {
-    // ESRCH means that it was killed; its end is reported by itself.
+  const bool detach = may_detach && (releasing_ || tracee.let_go);
+  // ESRCH means that it was killed; its end is reported by itself.
+  if (!detach && exact_) {
+    exact_->resume(tracee, signal);
+    return;
+  }
+  if (!detach || (exact_ && !exact_->make_detachable(tracee))) {
     (void)ptrace::resume(tracee.id.tid, signal);
     return;
   }
@@ -239,8 +281,10 @@ void Supervisor::on_event(Tracee& tracee, Event event) {
     case Event::fork:
     case Event::vfork:
     case Event::clone:
+      on_forked(tracee);  // the new task comes to us by itself, with a stop of its own
+      break;
     case Event::other:
-      break;  // the new task comes to us by itself, with a stop of its own
+      break;
   }
   resume(tracee, 0);
 }
@@ -257,12 +301,15 @@ void Supervisor::on_exec(Tracee& tracee) {
   const bool in_flight = caller != nullptr && caller->slot != nullptr &&
                          caller->slot->state == SlotState::asked && caller->slot->by_signal;
   const auto before = tracee.process;
+  if (before->counted != nullptr && before->counted->owner() == before->id) {
+    exact_->send_counts(*before, tracee.id);
+  }
   if (caller != nullptr && caller != &tracee) {
     remove_tracee(*caller);
   }
   remove_tracee(tracee);
   const auto process = exec_process(before);
-  process->profiled = options_.follow_exec && !runs_32_bit_code(pid);
+  process->profiled = options_.follow_exec && before->followed && !runs_32_bit_code(pid);
   begin_program(pid, process, in_flight);
   over_ = over_ || (pid == root_ && !options_.follow_exec);
 }
@@ -281,7 +328,10 @@ void Supervisor::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& 
     ++tracee.slot->guard->stops_in_flight;
     tracee.slot->state = SlotState::asked;
   }
-  if (process->profiled) {
+  if (process->profiled && exact_) {
+    exact_->begin_process(*process, pid);
+    (void)ptrace::interrupt(pid);  // stops before the program's first instruction
+  } else if (process->profiled) {
     sampler_.send_maps(*process, tracee.id, core::Clock::now());
   } else {
     tracee.let_go = true;
@@ -319,14 +369,48 @@ Tracee* Supervisor::adopt(pid_t tid) {
       }
     }
     process = add_process(*group, parent);
+    if (exact_) {
+      begin_counting_child(*process, tid, parent);
+    }
   }
   return &add_tracee(tid, *group, process);
+}
+
+void Supervisor::on_forked(const Tracee& tracee) {
+  const auto child = exact_ ? ptrace::event_message(tracee.id.tid) : core::fail("");
+  if (child && tracee.process->counted != nullptr &&
+      tracees_.find(static_cast<pid_t>(*child)) == nullptr) {
+    origins_[static_cast<pid_t>(*child)] = ExactCounter::origin_of(tracee);
+  }
+}
+
+void Supervisor::begin_counting_child(TracedProcess& process, pid_t tid, core::ProcessId parent) {
+  ExactCounter::Origin origin;
+  if (const auto announced = origins_.find(tid); announced != origins_.end()) {
+    origin = std::move(announced->second);
+  } else if (const auto known = tracees_.find_process(parent.pid)) {
+    // It was quicker than its parent's report, so that its parent is still in the call.
+    origin = {known->counted, 0};
+  }
+  if (origin.code == nullptr) {
+    return;
+  }
+  exact_->begin_child(process, tid, origin);
+  process.followed = options_.follow_forks;
+  if (!process.followed && process.counted != origin.code) {
+    exact_->restore(process);
+    process.counted = nullptr;
+    process.profiled = false;
+  }
 }
 
 Tracee& Supervisor::add_tracee(pid_t tid, pid_t pid, std::shared_ptr<TracedProcess> process) {
   Tracee& tracee = tracees_.add(tid, std::move(process));
   outbox_.deliver({tracee.process->id, tracee.id, core::Clock::now(),
                    core::ThreadStarted{read_name(pid, tid)}});
+  origins_.erase(tid);
+  tracee.counted.counted = tracee.process->followed && (options_.all_threads || tid == pid);
+  tracee.let_go = exact_ && !tracee.process->profiled;
   if (!releasing_ && tracee.process->profiled && (options_.all_threads || tid == pid)) {
     tracee.slot = std::make_shared<SampleSlot>(tracee.process->id, tracee.id);
     tracee.slot->guard = tracee.process->guard;
@@ -354,6 +438,9 @@ void Supervisor::remove_tracee(Tracee& tracee) {
 }
 
 void Supervisor::end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread) {
+  if (process->counted != nullptr && process->counted->owner() == process->id) {
+    exact_->send_counts(*process, thread);
+  }
   Guardian::release(std::exchange(process->guard, nullptr));
   if (tracees_.find_process(process->id.pid) == process) {
     tracees_.forget_process(process->id.pid);

@@ -39,9 +39,15 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
       requests_(requests),
       outbox_(events),
       timer_(options_.timer, slots_, meter_, wishes_, doorbell_, events),
-      sampler_(options_.sampler, outbox_) {}
+      sampler_(options_.sampler, outbox_) {
+  if (options_.exact) {
+    exact_.emplace(*options_.exact, outbox_);
+  }
+}
 
 tl::expected<void, StartFailure> Supervisor::prepare() {
+  // A child that is not to be followed has to be rid of its parent's breakpoints all the same.
+  const ptrace::FollowOptions follow{options_.follow_forks || exact_, exact_.has_value()};
   ptrace::bind_to_this_thread();
   doorbell_.belongs_to_this_thread();
   if (!options_.command.empty()) {
@@ -53,7 +59,7 @@ tl::expected<void, StartFailure> Supervisor::prepare() {
   }
   if (child_) {
     root_ = child_->pid();
-    const auto seized = ptrace::seize(root_, {options_.follow_forks});
+    const auto seized = ptrace::seize(root_, follow);
     if (!seized) {
       return tl::unexpected(
           StartFailure{fmt::format("cannot trace the program: {}; `superprofiler doctor` says why",
@@ -66,7 +72,7 @@ tl::expected<void, StartFailure> Supervisor::prepare() {
   if (runs_32_bit_code(root_)) {
     return tl::unexpected(StartFailure{explain_attach_refusal(root_, ENOTSUP), 125});
   }
-  auto attached = attach_to_all_threads(root_, {options_.follow_forks});
+  auto attached = attach_to_all_threads(root_, follow);
   if (!attached) {
     return tl::unexpected(StartFailure{explain_attach_refusal(root_, attached.error().code), 125});
   }
@@ -80,9 +86,15 @@ void Supervisor::begin() {
     return;
   }
   const auto process = add_process(root_, {});
+  if (exact_ && !attached_.empty()) {
+    exact_->begin_process(*process, attached_.front());
+  }
   for (const pid_t tid : attached_) {
     if (tracees_.find(tid) == nullptr) {
       add_tracee(tid, root_, process);
+      if (exact_) {
+        (void)ptrace::interrupt(tid);  // it begins to be counted at its first stop
+      }
     }
   }
   if (!attached_.empty()) {
@@ -106,6 +118,9 @@ void Supervisor::run() {
     one_round(true);
   }
   cancel_stops_in_flight();
+  if (exact_) {
+    wait_for_detaching();
+  }
   outbox_.close();
 }
 
@@ -142,6 +157,7 @@ void Supervisor::one_round(bool block) {
 void Supervisor::serve_wishes() {
   if (wishes_.snapshots.exchange(0) > 0 && !releasing_) {
     tell_names();
+    send_all_counts();
     outbox_.deliver({{}, {}, core::Clock::now(), core::SnapshotWanted{}});
   }
   if (wishes_.interrupts_wanted.exchange(false)) {
@@ -256,6 +272,12 @@ void Supervisor::begin_release() {
   timer_.pause();
   releasing_ = true;
   tell_names();
+  if (exact_) {
+    send_all_counts();
+    for (auto& [tid, tracee] : tracees_.all()) {
+      exact_->restore(*tracee.process);
+    }
+  }
   for (auto& [tid, tracee] : tracees_.all()) {
     // Asked-for stops come by themselves. Others that run are stopped once, to be detached; who
     // sleeps is left alone and let go by the kernel at our end.
@@ -274,6 +296,30 @@ void Supervisor::tell_names() {
   for (const auto& [tid, tracee] : tracees_.all()) {
     outbox_.deliver({tracee.process->id, tracee.id, core::Clock::now(),
                      core::ThreadStarted{read_name(tracee.process->id.pid, tid)}});
+  }
+}
+
+void Supervisor::send_all_counts() {
+  if (!exact_) {
+    return;
+  }
+  for (const auto& [tid, tracee] : tracees_.all()) {
+    if (tracee.process->counted != nullptr) {
+      exact_->send_counts(*tracee.process, tracee.id);  // nothing the second time
+    }
+  }
+}
+
+/// The breakpoints are gone, but who has run into one must be put right before we end.
+void Supervisor::wait_for_detaching() {
+  const core::TimePoint deadline = core::Clock::now() + kStopGrace;
+  const auto is_busy = [](const auto& entry) {
+    const auto stat = read_stat(entry.first);
+    return stat && (stat->state == 'R' || stat->state == 't') && !entry.second.group_stopped;
+  };
+  while (core::Clock::now() < deadline &&
+         std::any_of(tracees_.all().begin(), tracees_.all().end(), is_busy)) {
+    one_round(true);
   }
 }
 
@@ -339,6 +385,9 @@ void Supervisor::fill(core::RunFacts& facts) const {
   if (ticks.target_cpu > 0) {
     facts.cost.overhead_percent = 100.0 * static_cast<double>(meter_.stopped().count()) /
                                   static_cast<double>(ticks.target_cpu);
+  }
+  if (exact_) {
+    facts.cost.stops = exact_->stops();
   }
   facts.cost.budget_percent = options_.timer.overhead_percent;
   facts.cost.requested_interval = options_.timer.interval;

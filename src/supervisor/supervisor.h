@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/channel.h"
 #include "core/messages.h"
 #include "core/run_facts.h"
 #include "supervisor/control.h"
+#include "supervisor/exact_counter.h"
 #include "supervisor/governor.h"
 #include "supervisor/guardian.h"
 #include "supervisor/launch.h"
@@ -32,6 +34,7 @@ struct SupervisorOptions {
   bool follow_exec = true;
   bool all_threads = true;
   bool no_aslr = false;
+  std::optional<ExactOptions> exact;  // count every block, and take no samples
   SamplerOptions sampler;
   SampleTimerOptions timer;
 };
@@ -84,6 +87,8 @@ class Supervisor {
   void interrupt_wanted_slots();
   void begin_release();
   void tell_names();
+  void send_all_counts();
+  void wait_for_detaching();
   [[nodiscard]] bool stops_in_flight() const;
   void cancel_stops_in_flight();
 
@@ -100,6 +105,10 @@ class Supervisor {
   void begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& process,
                      bool stop_in_flight = false);
   void on_exit_event(Tracee& tracee);
+  /// Exact mode's own stops. True where the thread was seen to.
+  [[nodiscard]] bool on_exact_stop(Tracee& tracee, const WaitStatus& status);
+  void on_forked(const Tracee& tracee);
+  void begin_counting_child(TracedProcess& process, pid_t tid, core::ProcessId parent);
   [[nodiscard]] bool is_own_stop(const Tracee& tracee) const;
   void sample_and_resume(Tracee& tracee);
   void resume(Tracee& tracee, int signal);
@@ -124,6 +133,9 @@ class Supervisor {
   SampleTimer timer_;
   Sampler sampler_;
   TraceeTable tracees_;
+  std::optional<ExactCounter> exact_;
+  /// Children that were announced and have not reported yet.
+  std::unordered_map<pid_t, ExactCounter::Origin> origins_;
 
   std::optional<LaunchedChild> child_;
   std::optional<LaunchedChild> load_;

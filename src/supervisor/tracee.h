@@ -13,6 +13,8 @@
 #include "core/clock.h"
 #include "core/ids.h"
 #include "core/mapping.h"
+#include "supervisor/counted_code.h"
+#include "supervisor/counted_thread.h"
 #include "supervisor/guardian.h"
 #include "supervisor/sample_slot.h"
 
@@ -31,6 +33,8 @@ struct TracedProcess {
   std::uint64_t samples = 0;
   std::uint64_t samples_since_maps = 0;
   bool profiled = true;  // false: 32-bit code, or not to be sampled
+  bool followed = true;  // false: traced only because it has breakpoints of its parent's
+  std::shared_ptr<CountedCode> counted;  // in exact mode
 };
 
 /// A thread that is seized by us.
@@ -44,6 +48,7 @@ struct Tracee {
   bool let_go = false;             // is to be detached as soon as no stop of ours is on its way
   bool group_stopped = false;
   bool was_group_stopped = false;  // and SIGCONT was not yet delivered
+  CountedThread counted;           // in exact mode
 };
 
 /// Who is traced. Runs on the ptrace thread.

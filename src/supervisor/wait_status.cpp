@@ -38,6 +38,9 @@ WaitStatus parse_wait_status(int status) {
   }
   const int signal = WSTOPSIG(status);
   const int event = (status >> 16) & 0xFF;
+  if (signal == (SIGTRAP | 0x80)) {
+    return AtSyscall{};
+  }
   if (event == 0) {
     return SignalDelivery{signal};
   }

@@ -18,6 +18,8 @@ struct Killed {
 struct SignalDelivery {
   int signal = 0;
 };
+/// At the entry to a system call or on the way out (PTRACE_O_TRACESYSGOOD).
+struct AtSyscall {};
 /// The process is stopped for job control: by SIGSTOP, SIGTSTP, SIGTTIN or SIGTTOU.
 struct GroupStop {
   int signal = 0;
@@ -31,8 +33,8 @@ struct EventStop {
 /// Not a stop or an end (WIFCONTINUED of a child that is not traced).
 struct NotAStop {};
 
-using WaitStatus =
-    std::variant<Exited, Killed, SignalDelivery, GroupStop, InterruptStop, EventStop, NotAStop>;
+using WaitStatus = std::variant<Exited, Killed, SignalDelivery, AtSyscall, GroupStop, InterruptStop,
+                                EventStop, NotAStop>;
 
 [[nodiscard]] WaitStatus parse_wait_status(int status);
 

@@ -25,7 +25,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
 // A third-party header, and the only files (path prefixes under src/) that know it.
 const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = {
     {"CLI/", {"cli"}},
-    {"capstone/", {}},
+    {"capstone/", {"annotate"}},
+    {"nlohmann/", {"annotate"}},
     {"libunwind", {"supervisor/unwinder"}},
     {"elfutils/", {"symbols/"}},
     {"dwarf.h", {"symbols/"}},

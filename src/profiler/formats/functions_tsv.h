@@ -1,17 +1,21 @@
 #pragma once
 
 #include <iosfwd>
+#include <string_view>
 #include <vector>
 
 #include "profiler/named_profile.h"
 
 namespace sp::profiler {
 
-/// Most samples of its own first, then most samples in all, then by name and module. Without the
+/// Most samples of its own first, then most samples in all, then most calls, then by name and
+/// module. Without the
 /// marks that are no place (has_row).
 [[nodiscard]] std::vector<Function> ranked(const std::vector<Function>& functions);
 
-/// functions.tsv: a header, then one row for each function in the order of `ranked`.
-void write_functions_tsv(std::ostream& out, const std::vector<Function>& ranked);
+/// functions.tsv: a header, then one row for each function in the order of `ranked`. `kind` is what
+/// the calls are where they were counted.
+void write_functions_tsv(std::ostream& out, const std::vector<Function>& ranked,
+                         std::string_view kind);
 
 }  // namespace sp::profiler

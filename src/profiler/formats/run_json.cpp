@@ -118,6 +118,30 @@ void write_samples(JsonWriter& json, const RunReport& report) {
   json.end_object();
 }
 
+void write_code(JsonWriter& json, const RunReport& report) {
+  json.key("counts");
+  if (report.code == nullptr) {
+    json.null();
+    return;
+  }
+  const NamedCode& code = *report.code;
+  json.begin_object();
+  json.key("kind").string(report.code_kind);
+  json.key("blocks").number(code.blocks.size());
+  json.key("edges").number(code.edges.size());
+  json.key("functions").number(code.functions.size());
+  json.key("executions").number(code.executions);
+  json.key("instructions").number(code.instructions);
+  json.key("lost_hits").number(code.lost_hits);
+  json.key("consistency").begin_object();
+  json.key("checked").number(code.consistency.checked);
+  json.key("disagreeing").number(code.consistency.disagreeing);
+  json.key("never_left").number(code.consistency.never_left);
+  json.key("unfinished").number(code.consistency.unfinished);
+  json.end_object();
+  json.end_object();
+}
+
 void write_losses(JsonWriter& json, const RunReport& report) {
   const core::SupervisorLosses& losses = report.facts.losses;
   json.key("losses").begin_object();
@@ -188,6 +212,7 @@ void write_run_json(std::ostream& out, const RunReport& report) {
   write_target(json, report);
   write_times(json, report);
   write_samples(json, report);
+  write_code(json, report);
   write_losses(json, report);
   write_cost(json, report.facts.cost);
   json.key("notes");

@@ -8,6 +8,7 @@
 #include "core/messages.h"
 #include "core/module.h"
 #include "core/run_facts.h"
+#include "profiler/named_code.h"
 #include "profiler/profile.h"
 
 namespace sp::profiler {
@@ -20,6 +21,8 @@ struct RunReport {
   bool by_thread = false;
   bool wall = false;  // blocked threads were sampled too
   SampleCounts counts;
+  const NamedCode* code = nullptr;  // null where nothing was counted
+  std::string code_kind{};          // "exact"
   std::span<const core::Module> modules;
   std::span<const core::ProcessSeen> processes;
   std::uint64_t unlisted_processes = 0;

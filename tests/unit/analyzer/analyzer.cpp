@@ -44,6 +44,9 @@ class FakeStacks final : public StackSource {
     stack.end = seen_->end;
     return stack;
   }
+  core::ModuleOffset locate(core::ProcessId process, core::Address address) override {
+    return {static_cast<core::ModuleId>(process.pid), address.value() - 0x1000};
+  }
   std::vector<core::Module> take_new_modules() override {
     return std::exchange(seen_->modules, {});
   }
@@ -212,6 +215,31 @@ TEST_F(Analyzing, tells_processes_and_threads_on) {
   EXPECT_TRUE(no_record());
   EXPECT_EQ(seen_->calls,
             (std::vector<std::string>{"started 100 of 50", "maps of 100: 3", "ended 100"}));
+}
+
+TEST_F(Analyzing, tells_counted_code_by_module_and_the_modules_before_it) {
+  const core::TimePoint first{std::chrono::seconds(1)};
+  const core::TimePoint last{std::chrono::seconds(2)};
+  seen_->modules.resize(1);
+  core::CodeCounted counted;
+  counted.runs = {{core::Address{0x1010}, {4, 2}}};
+  counted.edges = {
+      {core::Address{0x1014}, core::Address{0x1010}, core::EdgeFlow::taken, 9, first, last}};
+  handle(std::move(counted));
+  EXPECT_TRUE(record<core::ModuleSeen>());
+  const auto taken = record<core::CodeCountsTaken>();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->process, kProcess);
+  const core::ModuleOffset start{core::ModuleId{100}, 0x10};
+  ASSERT_EQ(taken->runs.size(), 1U);
+  EXPECT_EQ(taken->runs[0], (core::CodeRun<core::ModuleOffset>{start, {4, 2}}));
+  ASSERT_EQ(taken->edges.size(), 1U);
+  EXPECT_EQ(taken->edges[0].from, (core::ModuleOffset{core::ModuleId{100}, 0x14}));
+  EXPECT_EQ(taken->edges[0].to, start);
+  EXPECT_EQ(taken->edges[0].flow, core::EdgeFlow::taken);
+  EXPECT_EQ(taken->edges[0].hits, 9U);
+  EXPECT_EQ(taken->edges[0].first, first);
+  EXPECT_EQ(taken->edges[0].last, last);
 }
 
 TEST_F(Analyzing, passes_losses_and_snapshots_on) {

@@ -142,10 +142,21 @@ TEST(Record, says_which_options_have_no_effect_yet) {
   EXPECT_EQ(options.func_instrumentation_depth, 3U);
   EXPECT_TRUE(options.allow_bottlenecking);
   ASSERT_EQ(options.notes.size(), 1U);
-  EXPECT_EQ(options.notes[0],
-            "--allow-bottlenecking, --only-funcs, --only-instrument-execs, "
-            "--func-instrumentation-depth: no effect in this version, which samples and plants no "
-            "probes (as with -n)");
+  EXPECT_EQ(
+      options.notes[0],
+      "--allow-bottlenecking, --only-funcs, --only-instrument-execs, "
+      "--func-instrumentation-depth: no effect in this version, which plants no probes beside "
+      "--single");
+}
+
+TEST(Record, counts_exactly_by_planting_or_by_steps) {
+  EXPECT_EQ(record({"--", "ls"}).single, Single::off);
+  EXPECT_EQ(record({"-s", "--", "ls"}).single, Single::plant);
+  EXPECT_EQ(record({"--single", "--", "ls"}).single, Single::plant);
+  EXPECT_EQ(record({"--single=step", "--", "ls"}).single, Single::step);
+  EXPECT_EQ(record({"--single=step", "-s", "--", "ls"}).single, Single::plant);
+  EXPECT_EQ(record({"-s", "-p", "7"}).pid, 7);
+  EXPECT_TRUE(record({"-s", "--", "ls"}).notes.empty());
 }
 
 TEST(Record, says_that_no_aslr_needs_a_launch) {
@@ -161,6 +172,18 @@ TEST(Doctor, is_a_command_of_its_own) {
   EXPECT_EQ(std::get<DoctorOptions>(with_pid).pid, 12);
   EXPECT_EQ(std::get<DoctorOptions>(with_pid).color, Color::never);
   EXPECT_TRUE(printed({"doctor", "--help"}).starts_with("superprofiler doctor [-p PID]"));
+}
+
+TEST(Annotate, takes_a_run_and_a_function_and_options_anywhere) {
+  const Parsed outcome =
+      parsed({"annotate", "output/demo-1", "--debug-dir", "a", "ns::f(int)", "--debug-dir=b"});
+  ASSERT_TRUE(std::holds_alternative<AnnotateOptions>(outcome));
+  const auto& options = std::get<AnnotateOptions>(outcome);
+  EXPECT_EQ(options.run, "output/demo-1");
+  EXPECT_EQ(options.function, "ns::f(int)");
+  EXPECT_EQ(options.debug_dirs, (Words{"a", "b"}));
+  EXPECT_TRUE(std::holds_alternative<AnnotateOptions>(parsed({"annotate", "run", "--", "-f"})));
+  EXPECT_TRUE(printed({"annotate", "-h"}).starts_with("superprofiler annotate RUN FUNCTION"));
 }
 
 TEST(Doctor, may_be_a_program_too) { EXPECT_EQ(record({"--", "doctor"}).command, Words{"doctor"}); }

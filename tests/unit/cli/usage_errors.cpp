@@ -49,7 +49,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"doctor", "ls"}, "doctor takes no command ('ls')"},
         Mistake{{"doctor", "--", "ls"}, "doctor takes no command"},
         Mistake{{"doctor", "-p", "x"}, "'x' is not a process id"},
-        Mistake{{"doctor", "--flame"}, "there is no option --flame"}));
+        Mistake{{"doctor", "--flame"}, "there is no option --flame"},
+        Mistake{{"annotate"}, "annotate takes a run and a function, 0 words are given"},
+        Mistake{{"annotate", "run"}, "1 word is given: superprofiler annotate output/NAME"},
+        Mistake{{"annotate", "run", "f(int,", "int)"}, "3 words are given"},
+        Mistake{{"annotate", "--flame", "run", "f"}, "there is no option --flame"},
+        Mistake{{"-q", "annotate", "run", "f"}, "goes first: superprofiler annotate"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Options, UsageError,
@@ -61,7 +66,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"-x"}, "there is no option -x; superprofiler --help lists them"},
         Mistake{{"-nx"}, "there is no option -x"},
         Mistake{{"--flame=3"}, "--flame takes no value; write --flame alone"},
-        Mistake{{"-s", "--", "ls"}, "exact mode (-s) is not in this version; leave -s out"},
+        Mistake{{"--single=fast", "--", "ls"}, "--single: 'fast' is not known; write step"},
+        Mistake{{"-s", "ls"}, "put -- in front of the command: superprofiler -- ls"},
+        Mistake{{"-s", "-n", "--", "ls"}, "-n samples only and -s counts exactly; keep one"},
         Mistake{{"-q", "-v", "--", "ls"}, "-q and -v contradict each other; keep one"},
         Mistake{{"--completions", "tcsh"}, "'tcsh' is not known; write bash, zsh or fish"},
         Mistake{{"--color", "blue", "--", "ls"}, "write auto, always or never"},

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "unit/profiler/counted.h"
 #include "unit/profiler/golden.h"
 #include "unit/profiler/sample_run.h"
 #include "unit/profiler/temporary_directory.h"
@@ -57,6 +58,33 @@ TEST_F(ProfilerTest, reads_until_the_channel_ends_and_writes_every_file) {
   EXPECT_EQ(read_file(path("stacks.folded")), "?1;?2 1\n[truncated];?1;?2 1\n");
   EXPECT_NE(read_file(path("flamegraph.svg")).find("sampled (2 samples, on-CPU)"),
             std::string::npos);
+}
+
+TEST_F(ProfilerTest, counted_code_has_files_in_exact_mode_only) {
+  {
+    Profiler profiler({.exact = true}, records_, std::make_unique<test::TableNamer>(), directory());
+    push(test::loop(7).taken());
+    push(core::SnapshotWanted{});
+    push(test::loop(5).taken());
+    records_.close();
+    profiler.run();
+    const auto written = profiler.finish(test::facts());
+    ASSERT_TRUE(written) << written.error().message();
+    ASSERT_TRUE(written->code.has_value());
+    EXPECT_EQ(written->code->blocks, 3U);
+    EXPECT_EQ(written->code->top.at(0).hits, 12U);
+    EXPECT_NE(read_file(path("blocks.tsv")).find("\t12\texact\t"), std::string::npos);
+    EXPECT_NE(read_file(path("edges.tsv")).find("\t10\texact\ttaken\n"), std::string::npos);
+    EXPECT_NE(read_file(path("run.json")).find("\"executions\": 16"), std::string::npos);
+  }
+  core::Channel<core::Record> none{10};
+  none.close();
+  Profiler sampling({}, none, std::make_unique<test::TableNamer>(), directory(true));
+  sampling.run();
+  ASSERT_TRUE(sampling.finish(test::facts()));
+  EXPECT_FALSE(fs::exists(path("blocks.tsv"))) << "of the run that was overwritten";
+  EXPECT_FALSE(fs::exists(path("edges.tsv")));
+  EXPECT_NE(read_file(path("run.json")).find("\"counts\": null"), std::string::npos);
 }
 
 TEST_F(ProfilerTest, a_snapshot_has_what_came_before_it_and_the_run_goes_on) {

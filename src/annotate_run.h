@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+/// A run's directory, read back.
+namespace sp::annotate {
+
+struct Block {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::uint64_t hits = 0;
+
+  [[nodiscard]] bool contains(std::uint64_t at) const { return offset <= at && at - offset < size; }
+};
+
+/// What blocks.tsv says of one function.
+struct CountedFunction {
+  std::string module;  // path
+  std::string name;
+  std::uint64_t start = 0;
+  std::string kind;           // "exact", "exact-since:2.000"
+  std::vector<Block> blocks;  // by offset
+};
+
+/// What run.json says of one module.
+struct ModuleEntry {
+  std::string path;
+  std::string kind;  // "file", "vdso", "jit", "unknown"
+  std::string build_id;
+};
+
+struct CountedRun {
+  std::vector<CountedFunction> functions;  // by module and start
+  std::vector<ModuleEntry> modules;
+};
+
+/// Errors: there is no run, it has no counts, or a file of it is damaged. Each is a sentence for
+/// the user.
+[[nodiscard]] core::Result<CountedRun> read_run(const std::string& directory);
+
+/// The rows of a blocks.tsv by function; for read_run() and tests. `name` is for messages.
+[[nodiscard]] core::Result<std::vector<CountedFunction>> parse_blocks(std::string_view text,
+                                                                      const std::string& name);
+
+/// The functions that `wanted` may mean: an exact name, MODULE:NAME or MODULE:0xSTART, where MODULE
+/// is a path or its last part.
+[[nodiscard]] std::vector<const CountedFunction*> find_functions(const CountedRun& run,
+                                                                 std::string_view wanted);
+/// Up to `most` distinct names that contain `wanted`.
+[[nodiscard]] std::vector<std::string> similar_names(const CountedRun& run, std::string_view wanted,
+                                                     std::size_t most);
+/// "module:name" where that is enough to tell it from the others, else "module:0x1234".
+[[nodiscard]] std::string unique_name(const CountedRun& run, const CountedFunction& function);
+
+}  // namespace sp::annotate

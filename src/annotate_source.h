@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "symbols/source_line.h"
+
+namespace sp::annotate {
+
+/// The text of source lines, as far as their files are here.
+class SourceText {
+ public:
+  /// "/src/demo.c:7  return sum;"; without the text where the file cannot be read.
+  [[nodiscard]] std::string line(const symbols::SourceLine& where);
+
+ private:
+  const std::vector<std::string>& lines_of(const std::string& file);
+
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
+}  // namespace sp::annotate

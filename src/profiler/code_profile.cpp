@@ -1,0 +1,86 @@
+#include "profiler/code_profile.h"
+
+#include <algorithm>
+
+namespace sp::profiler {
+namespace {
+
+std::uint64_t hash_of(core::ModuleOffset where) {
+  return mixed(static_cast<std::uint64_t>(where.module), where.offset);
+}
+
+std::uint64_t hash_of(const CodeProfile::Edge& edge) {
+  return mixed(hash_of(edge.from) + static_cast<std::uint64_t>(edge.flow), hash_of(edge.to));
+}
+
+}  // namespace
+
+void CodeProfile::add(const core::CodeCountsTaken& taken) {
+  for (const core::CodeRun<core::ModuleOffset>& run : taken.runs) {
+    add(run);
+  }
+  for (const Edge& edge : taken.edges) {
+    add(edge);
+  }
+}
+
+void CodeProfile::add(const core::CodeRun<core::ModuleOffset>& run) {
+  const std::uint32_t known = find_run(run.start);
+  const bool same =
+      known != IdIndex::kNone && std::ranges::equal(lengths(runs_[known]), run.lengths);
+  if (same || run.lengths.empty()) {
+    return;
+  }
+  const bool full = known == IdIndex::kNone && runs_.size() >= max_runs_;
+  if (full || lengths_.size() + run.lengths.size() > kMaxInstructions) {
+    ++dropped_runs_;
+    return;
+  }
+  const Run kept{run.start, static_cast<std::uint32_t>(lengths_.size()),
+                 static_cast<std::uint32_t>(run.lengths.size())};
+  lengths_.insert(lengths_.end(), run.lengths.begin(), run.lengths.end());
+  if (known != IdIndex::kNone) {
+    runs_[known] = kept;
+    ++changed_runs_;
+    return;
+  }
+  runs_.push_back(kept);
+  run_index_.insert(static_cast<std::uint32_t>(runs_.size() - 1),
+                    [this](std::uint32_t id) { return hash_of(runs_[id].start); });
+}
+
+void CodeProfile::add(const Edge& edge) {
+  if (edge.hits == 0) {
+    return;
+  }
+  const std::uint32_t known = edge_index_.find(hash_of(edge), [&](std::uint32_t id) {
+    const Edge& other = edges_[id];
+    return other.from == edge.from && other.to == edge.to && other.flow == edge.flow;
+  });
+  if (known != IdIndex::kNone) {
+    Edge& sum = edges_[known];
+    sum.hits += edge.hits;
+    sum.first = std::min(sum.first, edge.first);
+    sum.last = std::max(sum.last, edge.last);
+    return;
+  }
+  if (edges_.size() >= max_edges_) {
+    dropped_hits_ += edge.hits;
+    return;
+  }
+  edges_.push_back(edge);
+  edge_index_.insert(static_cast<std::uint32_t>(edges_.size() - 1),
+                     [this](std::uint32_t id) { return hash_of(edges_[id]); });
+}
+
+const CodeProfile::Run* CodeProfile::run_at(core::ModuleOffset start) const {
+  const std::uint32_t id = find_run(start);
+  return id == IdIndex::kNone ? nullptr : &runs_[id];
+}
+
+std::uint32_t CodeProfile::find_run(core::ModuleOffset start) const {
+  return run_index_.find(hash_of(start),
+                         [&](std::uint32_t id) { return runs_[id].start == start; });
+}
+
+}  // namespace sp::profiler

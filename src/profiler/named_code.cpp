@@ -1,0 +1,130 @@
+#include "profiler/named_code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace sp::profiler {
+namespace {
+
+std::string text_of(const std::optional<symbols::SourceLine>& source) {
+  return source ? fmt::format("{}:{}", source->file, source->line) : std::string();
+}
+
+/// Does the work of name_code(), which names the steps below in their order.
+class CodeNaming {
+ public:
+  explicit CodeNaming(Namer& namer) : namer_(namer) {}
+
+  NamedCode run(const CodeProfile& profile, std::uint64_t threads) {
+    CountedCode counted = derive_blocks(profile, threads);
+    named_.executions = executions(counted);
+    named_.instructions = executed_instructions(counted);
+    named_.consistency = counted.consistency;
+    named_.lost_hits = counted.unplaced_hits + profile.dropped_hits();
+    named_.edges = std::move(counted.edges);
+    name_blocks(counted.blocks);
+    count_calls();
+    sort();
+    return std::move(named_);
+  }
+
+ private:
+  void name_blocks(const std::vector<CodeBlock>& blocks) {
+    named_.blocks.reserve(blocks.size());
+    std::vector<std::uint64_t> most;  // by function: instructions executed in its hottest block
+    for (const CodeBlock& block : blocks) {
+      const std::vector<symbols::NamedFrame>& frames = namer_.name(block.start, false);
+      const std::uint32_t function = function_number(block.start.module, frames.back());
+      std::string source = text_of(frames.front().source);
+      most.resize(named_.functions.size());
+      const std::uint64_t weight = block.hits * block.instructions;
+      if (weight > most[function] && frames.back().source) {
+        most[function] = weight;
+        named_.functions[function].source = text_of(frames.back().source);
+      }
+      function_of_.emplace(block.start, function);
+      ends_in_.emplace(core::ModuleOffset{block.start.module, block.last}, function);
+      named_.blocks.push_back({block, function, std::move(source)});
+    }
+  }
+
+  std::uint32_t function_number(core::ModuleId module, const symbols::NamedFrame& frame) {
+    const auto [place, is_new] = numbers_.try_emplace({module, frame.start, frame.function},
+                                                      static_cast<std::uint32_t>(numbers_.size()));
+    if (is_new) {
+      named_.functions.push_back({frame.function, module, frame.start, {}, 0});
+    }
+    return place->second;
+  }
+
+  void count_calls() {
+    for (const CodeProfile::Edge& edge : named_.edges) {
+      const auto to = function_of_.find(edge.to);
+      if (to == function_of_.end()) {
+        continue;
+      }
+      CodeFunction& function = named_.functions[to->second];
+      const auto from = ends_in_.find(edge.from);
+      const bool from_itself = from != ends_in_.end() && from->second == to->second &&
+                               edge.flow != core::EdgeFlow::call &&
+                               edge.flow != core::EdgeFlow::entry;
+      if (edge.to.offset == function.start && !from_itself) {
+        function.calls += edge.hits;
+      }
+    }
+  }
+
+  void sort() {
+    std::sort(
+        named_.blocks.begin(), named_.blocks.end(), [](const NamedBlock& a, const NamedBlock& b) {
+          return std::tie(b.block.hits, a.block.start) < std::tie(a.block.hits, b.block.start);
+        });
+    std::sort(named_.edges.begin(), named_.edges.end(),
+              [](const CodeProfile::Edge& a, const CodeProfile::Edge& b) {
+                return std::tie(b.hits, a.from, a.to, a.flow) <
+                       std::tie(a.hits, b.from, b.to, b.flow);
+              });
+  }
+
+  Namer& namer_;
+  NamedCode named_;
+  std::map<std::tuple<core::ModuleId, std::uint64_t, std::string>, std::uint32_t> numbers_;
+  std::unordered_map<core::ModuleOffset, std::uint32_t> function_of_;  // by a block's start
+  std::unordered_map<core::ModuleOffset, std::uint32_t> ends_in_;      // by its last instruction
+};
+
+}  // namespace
+
+NamedCode name_code(const CodeProfile& profile, Namer& namer, std::uint64_t threads) {
+  return CodeNaming(namer).run(profile, threads);
+}
+
+void add_calls(std::vector<Function>& functions, const NamedCode& code,
+               std::span<const core::Module> modules) {
+  std::map<core::ModuleId, const core::Module*> known;
+  for (const core::Module& module : modules) {
+    known.emplace(module.id, &module);
+  }
+  std::map<std::pair<std::string, std::string>, std::size_t> rows;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    rows.emplace(std::pair(functions[i].module, functions[i].name), i);
+  }
+  for (const CodeFunction& counted : code.functions) {
+    const auto module = known.find(counted.module);
+    const core::Module* of = module == known.end() ? nullptr : module->second;
+    const auto [row, is_new] =
+        rows.try_emplace({of == nullptr ? "[unknown]" : of->path, counted.name}, functions.size());
+    if (is_new) {
+      functions.push_back({counted.name, row->first.first, counted.source, kind_of(of)});
+    }
+    Function& function = functions[row->second];
+    function.calls = function.calls.value_or(0) + counted.calls;
+  }
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "core/address.h"
+#include "core/mapping.h"
+
+namespace sp::supervisor {
+
+/// What may be done with code, by the mapping that it lies in.
+enum class Ground {
+  fixed,     // the process's own copy of a file's text, or the vdso: breakpoints can stand in it
+  shifting,  // what is written while it is executed (a JIT's), or belongs to others too
+  none,      // nothing is executable there
+};
+
+/// The executable mappings of an address space, as they were when they were last told.
+class CodeGround {
+ public:
+  void set(const std::vector<core::Mapping>& maps);
+
+  [[nodiscard]] Ground at(core::Address address) const;
+  [[nodiscard]] bool overlaps(core::AddressRange range) const;
+
+ private:
+  struct Piece {
+    core::AddressRange range;
+    Ground ground = Ground::none;
+  };
+  std::vector<Piece> pieces_;  // by address
+};
+
+}  // namespace sp::supervisor

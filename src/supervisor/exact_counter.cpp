@@ -1,0 +1,334 @@
+#include "supervisor/exact_counter.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <string_view>
+#include <utility>
+
+#include "arch/native.h"
+#include "supervisor/proc_files.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+using core::Address;
+using core::EdgeFlow;
+using core::Flow;
+
+EdgeFlow flow_of_edge(const core::Instruction& from, Address to) {
+  switch (from.flow) {
+    case Flow::jump:
+      return EdgeFlow::jump;
+    case Flow::branch:
+      return to == from.next() ? EdgeFlow::fallthrough : EdgeFlow::taken;
+    case Flow::call:
+    case Flow::indirect_call:
+      return EdgeFlow::call;
+    case Flow::indirect_jump:
+      return EdgeFlow::indirect;
+    case Flow::ret:
+      return EdgeFlow::ret;
+    case Flow::next:
+    case Flow::syscall:
+    case Flow::stop:
+      return EdgeFlow::entry;
+  }
+  return EdgeFlow::entry;
+}
+
+}  // namespace
+
+ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox)
+    : options_(options), outbox_(outbox) {}
+
+void ExactCounter::begin_process(TracedProcess& process, pid_t tid) {
+  process.counted = std::make_shared<CountedCode>(process.id, tid, options_.plants);
+}
+
+bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
+  const auto registers = ptrace::registers(tracee.id.tid);
+  if (!registers) {
+    return false;
+  }
+  const Address pc = Native::pc(*registers);
+  if (trap_is_pending(tracee, pc)) {
+    return false;
+  }
+  tracee.counted.begun = true;
+  unblock_trap(tracee);
+  enter(tracee, pc, now);
+  return true;
+}
+
+bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
+  const pid_t tid = tracee.id.tid;
+  CountedThread& thread = tracee.counted;
+  auto registers = ptrace::registers(tid);
+  if (!registers) {
+    (void)ptrace::resume(tid, 0);  // it was killed
+    return true;
+  }
+  ++stops_;
+  const Address pc = Native::pc(*registers);
+  const Address trap = Native::breakpoint_of_trap(pc);
+  CountedCode& code = *tracee.process->counted;
+  Site* const site = code.planted_at(trap);
+  // Behind a longer instruction's first byte no other one begins, so that only a breakpoint can
+  // have brought the thread there.
+  if (site != nullptr && site->instruction.length > Native::kBreakpoint.size()) {
+    on_breakpoint(tracee, *site, *registers, now);
+    return true;
+  }
+  const auto info = ptrace::signal_info(tid);
+  if (!info) {
+    (void)ptrace::resume(tid, 0);
+    return true;
+  }
+  const bool is_breakpoint = info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT;
+  if (is_breakpoint && site != nullptr) {
+    on_breakpoint(tracee, *site, *registers, now);
+    return true;
+  }
+  if (is_breakpoint && code.was_planted_at(trap)) {
+    // It ran into the breakpoint before that was taken away.
+    Native::set_pc(*registers, trap);
+    (void)ptrace::set_registers(tid, *registers);
+    resume(tracee, 0);
+    return true;
+  }
+  // The kernel reports a handler's first instruction with the signal's number for a code.
+  if (info->si_code == SIGTRAP && thread.delivering) {
+    on_handler_entry(tracee, pc, now);
+    return true;
+  }
+  if (info->si_code == TRAP_TRACE && (thread.stepped || thread.delivering || thread.aside)) {
+    on_step(tracee, pc, now);
+    return true;
+  }
+  return false;
+}
+
+void ExactCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& registers,
+                                 core::TimePoint now) {
+  CountedThread& thread = tracee.counted;
+  thread.delivering = false;
+  const Address at = site.instruction.address;
+  Native::set_pc(registers, at);
+  if (!thread.begun) {
+    thread.begun = true;
+    enter(tracee, at, now);
+  }
+  ThreadMemory memory(tracee.id.tid);
+  if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
+    step_aside(tracee, site, registers);
+    return;
+  }
+  const Address to = Native::pc(registers);
+  for (const Site::Way& way : site.ways) {
+    if (way.edge != nullptr && way.to == to && thread.counted) {
+      EdgeCounts::count(*way.edge, now);
+      thread.stepped = false;
+      (void)ptrace::set_registers(tracee.id.tid, registers);
+      (void)ptrace::resume_to_syscall(tracee.id.tid, 0);
+      return;
+    }
+  }
+  EdgeCounts::Edge* const edge = cross(tracee, at, to, flow_of_edge(site.instruction, to), now);
+  if (edge != nullptr) {
+    site.ways[site.oldest_way] = {to, edge};
+    site.oldest_way ^= 1U;
+  }
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  go(tracee);
+}
+
+void ExactCounter::on_step(Tracee& tracee, Address pc, core::TimePoint now) {
+  CountedThread& thread = tracee.counted;
+  thread.delivering = false;
+  if (thread.aside) {
+    if (thread.aside->copy.contains(pc)) {
+      (void)ptrace::step(tracee.id.tid, 0);
+      return;
+    }
+    const Address at = thread.aside->site;
+    leave_aside(tracee);
+    Site* const site = tracee.process->counted->planted_at(at);
+    cross(tracee, at, pc,
+          site != nullptr ? flow_of_edge(site->instruction, pc) : EdgeFlow::indirect, now);
+  } else if (thread.stepped) {
+    const std::optional<core::Instruction> done = thread.next;
+    if (done && core::ends_block(done->flow)) {
+      cross(tracee, done->address, pc, flow_of_edge(*done, pc), now);
+    } else if (done && (pc == done->next() || pc == done->address)) {
+      thread.next = tracee.process->counted->decode(pc);  // or one more round of a rep
+    } else {
+      enter(tracee, pc, now);
+    }
+  }
+  go(tracee);
+}
+
+void ExactCounter::on_handler_entry(Tracee& tracee, Address pc, core::TimePoint now) {
+  constexpr std::size_t kDeepest = 64;
+  CountedThread& thread = tracee.counted;
+  thread.delivering = false;
+  if (thread.interrupted.size() == kDeepest) {
+    thread.interrupted.erase(thread.interrupted.begin());  // handlers that are left by longjmp
+  }
+  thread.interrupted.push_back({thread.interrupted_at, thread.stepped});
+  unblock_trap(tracee);
+  enter(tracee, pc, now);
+  go(tracee);
+}
+
+void ExactCounter::on_syscall(Tracee& tracee, core::TimePoint now) {
+  ++stops_;
+  const auto stop = ptrace::syscall_stop(tracee.id.tid);
+  const auto registers = ptrace::registers(tracee.id.tid);
+  CountedThread& thread = tracee.counted;
+  if (stop && stop->side == ptrace::SyscallStop::Side::entry) {
+    thread.call = {stop->number, stop->arguments, tracee.process->counted->plantings()};
+    before_maps_change(tracee, *thread.call);
+    block_trap_again(tracee);
+  } else if (stop && registers && stop->side == ptrace::SyscallStop::Side::exit) {
+    on_syscall_exit(tracee, Native::pc(*registers), stop->result, now);
+  }
+  go(tracee);
+}
+
+void ExactCounter::on_syscall_exit(Tracee& tracee, Address pc, std::int64_t result,
+                                   core::TimePoint now) {
+  CountedThread& thread = tracee.counted;
+  const auto call = std::exchange(thread.call, std::nullopt);
+  CountedCode& code = *tracee.process->counted;
+  const std::string_view name =
+      call ? Native::syscall_name(static_cast<int>(call->number)) : std::string_view{};
+  if (thread.blocks_trap || name == "rt_sigprocmask" || name == "rt_sigreturn") {
+    unblock_trap(tracee);
+  }
+  if (name == "rt_sigreturn") {
+    while (!thread.interrupted.empty()) {
+      const CountedThread::Interrupted last = thread.interrupted.back();
+      const auto instruction = code.decode(pc);
+      // A call that is made again begins in front of where it was interrupted.
+      const bool repeats =
+          instruction && instruction->flow == Flow::syscall && instruction->next() == last.at;
+      if (last.at != pc && !repeats) {
+        thread.interrupted.pop_back();  // that one was left in another way
+        continue;
+      }
+      thread.interrupted.pop_back();
+      thread.stepped = last.stepped;
+      thread.next = instruction;
+      return;
+    }
+    enter(tracee, pc, now);  // its handler sent it elsewhere
+    return;
+  }
+  if (call) {
+    on_maps_changed(tracee, *call, result);
+  }
+  const bool has_to_be_stepped = code.come_back(pc);
+  thread.stepped = thread.stepped || has_to_be_stepped;
+  if (thread.stepped) {
+    thread.next = code.decode(pc);
+  }
+}
+
+void ExactCounter::before_maps_change(Tracee& tracee, const CountedThread::Call& call) {
+  const std::string_view name = Native::syscall_name(static_cast<int>(call.number));
+  if (name != "mprotect" && name != "pkey_mprotect" && name != "mremap") {
+    return;
+  }
+  CountedCode& code = *tracee.process->counted;
+  const core::AddressRange range{Address{call.arguments[0]},
+                                 Address{call.arguments[0] + call.arguments[1]}};
+  if (!code.has_code_in(range)) {
+    return;
+  }
+  // The code is about to be changed or moved: as it was, without breakpoints.
+  send_counts(*tracee.process, tracee.id);
+  code.restore(range);
+  code.forget(range);
+}
+
+void ExactCounter::on_maps_changed(Tracee& tracee, const CountedThread::Call& call,
+                                   std::int64_t result) {
+  constexpr std::uint64_t kExecutable = 4;  // PROT_EXEC
+  const std::string_view name = Native::syscall_name(static_cast<int>(call.number));
+  const bool failed = result < 0 && result > -4096;
+  CountedCode& code = *tracee.process->counted;
+  if (failed) {
+    return;
+  }
+  if (name == "mmap" || name == "munmap") {
+    const std::uint64_t at =
+        name == "mmap" ? static_cast<std::uint64_t>(result) : call.arguments[0];
+    const core::AddressRange range{Address{at}, Address{at + call.arguments[1]}};
+    if (code.has_code_in(range)) {
+      send_counts(*tracee.process, tracee.id);
+      code.forget(range);
+      code.maps_changed();
+    } else if (name == "mmap" && (call.arguments[2] & kExecutable) != 0) {
+      code.maps_changed();
+    }
+  } else if (name == "mprotect" || name == "pkey_mprotect" || name == "mremap" || name == "shmat" ||
+             name == "shmdt" || name == "remap_file_pages") {
+    code.maps_changed();
+  }
+}
+
+EdgeCounts::Edge* ExactCounter::cross(Tracee& tracee, Address from, Address to, EdgeFlow flow,
+                                      core::TimePoint now) {
+  CountedThread& thread = tracee.counted;
+  CountedCode& code = *tracee.process->counted;
+  const Run& run = arrive(tracee, to);
+  thread.stepped = run.stepped;
+  if (run.stepped) {
+    thread.next = code.decode(to);
+  }
+  if (run.lengths.empty() || !thread.counted) {
+    return nullptr;  // what is no code is not executed: the next that comes is a signal
+  }
+  EdgeCounts::Edge& edge = code.edges().at(from, to, flow);
+  EdgeCounts::count(edge, now);
+  return run.stepped ? nullptr : &edge;
+}
+
+void ExactCounter::enter(Tracee& tracee, Address pc, core::TimePoint now) {
+  cross(tracee, pc, pc, EdgeFlow::entry, now);
+}
+
+Run& ExactCounter::arrive(Tracee& tracee, Address to) {
+  CountedCode& code = *tracee.process->counted;
+  Run* const known = code.find(to);
+  if (known != nullptr && !known->stepped) {
+    return *known;
+  }
+  if (code.needs_maps(to)) {
+    read_maps(*tracee.process, tracee.id);
+  }
+  return code.arrive(to);
+}
+
+void ExactCounter::read_maps(const TracedProcess& process, core::ThreadId thread) {
+  const auto text = read_proc(fmt::format("/proc/{}/maps", thread.tid));
+  if (!text || text->empty()) {
+    return;
+  }
+  send_counts(process, thread);  // they mean what the maps said until now
+  core::Mapped mapped{core::parse_maps(*text)};
+  process.counted->set_maps(mapped.maps);
+  outbox_.deliver({process.counted->owner(), thread, core::Clock::now(), std::move(mapped)});
+}
+
+void ExactCounter::send_counts(const TracedProcess& process, core::ThreadId thread) {
+  core::CodeCounted counted = process.counted->take();
+  if (!counted.runs.empty() || !counted.edges.empty()) {
+    outbox_.deliver({process.counted->owner(), thread, core::Clock::now(), std::move(counted)});
+  }
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,194 @@
+// How threads of exact mode are let run, and let go: the other half of ExactCounter.
+#include <linux/kcmp.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "arch/native.h"
+#include "supervisor/exact_counter.h"
+#include "supervisor/proc_files.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+using core::Address;
+using core::Flow;
+
+constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1); }
+
+bool share_memory(pid_t a, pid_t b) { return ::syscall(SYS_kcmp, a, b, KCMP_VM, 0UL, 0UL) == 0; }
+
+}  // namespace
+
+ExactCounter::Origin ExactCounter::origin_of(const Tracee& parent) {
+  const auto& call = parent.counted.call;
+  return {parent.process->counted, call ? call->plantings : 0};
+}
+
+void ExactCounter::begin_child(TracedProcess& process, pid_t tid, const Origin& origin) {
+  if (share_memory(origin.code->owner().pid, tid)) {
+    process.counted = origin.code;
+  } else {
+    process.counted = std::make_shared<CountedCode>(process.id, tid, *origin.code, origin.certain);
+  }
+}
+
+void ExactCounter::go(Tracee& tracee) {
+  const CountedThread& thread = tracee.counted;
+  if (thread.aside) {
+    (void)ptrace::step(tracee.id.tid, 0);
+    return;
+  }
+  const bool at_call = thread.next && thread.next->flow == Flow::syscall;
+  if (!thread.stepped || thread.call || at_call) {
+    (void)ptrace::resume_to_syscall(tracee.id.tid, 0);
+  } else {
+    (void)ptrace::step(tracee.id.tid, 0);
+  }
+}
+
+void ExactCounter::resume(Tracee& tracee, int signal) {
+  CountedThread& thread = tracee.counted;
+  const pid_t tid = tracee.id.tid;
+  if (tracee.process->counted == nullptr || !thread.begun) {
+    (void)ptrace::resume(tid, signal);
+    return;
+  }
+  const auto registers = ptrace::registers(tid);
+  if (!registers) {
+    (void)ptrace::resume(tid, signal);
+    return;
+  }
+  if (signal == 0) {
+    if (Native::will_restart(*registers)) {
+      (void)ptrace::resume_to_syscall(tid, 0);  // its next instruction is the call once more
+    } else {
+      go(tracee);
+    }
+    return;
+  }
+  thread.interrupted_at = Native::pc(*registers);
+  const auto instruction = tracee.process->counted->decode(thread.interrupted_at);
+  const bool before_call =
+      Native::will_restart(*registers) || (instruction && instruction->flow == Flow::syscall);
+  if (before_call || thread.blocks_trap) {
+    // Stepped over, a system call would not be seen. With a handler the call is not the next.
+    const auto masks = read_signal_masks(tid);
+    if (masks && (masks->caught & bit(signal)) == 0) {
+      (void)ptrace::resume_to_syscall(tid, signal);
+      return;
+    }
+  }
+  block_trap_again(tracee);  // the handler's return shall find it
+  thread.delivering = true;
+  (void)ptrace::step(tid, signal);
+}
+
+void ExactCounter::on_other_stop(Tracee& tracee) {
+  ++stops_;
+  tracee.counted.delivering = false;
+  if (tracee.counted.aside) {
+    leave_aside(tracee);
+  }
+}
+
+void ExactCounter::step_aside(Tracee& tracee, Site& site, const ptrace::Registers& registers) {
+  CountedThread::Aside aside;
+  aside.site = site.instruction.address;
+  aside.before = registers;
+  tracee.counted.aside = aside;
+  (void)tracee.process->counted->lift(site);
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  go(tracee);
+}
+
+/// The displaced instruction was done, or something else came first.
+void ExactCounter::leave_aside(Tracee& tracee) {
+  const auto aside = std::exchange(tracee.counted.aside, std::nullopt);
+  CountedCode& code = *tracee.process->counted;
+  if (Site* const site = code.lifted_at(aside->site)) {
+    (void)code.plant(*site);
+  }
+}
+
+void ExactCounter::unblock_trap(Tracee& tracee) {
+  CountedThread& thread = tracee.counted;
+  const auto mask = ptrace::signal_mask(tracee.id.tid);
+  if (!mask) {
+    return;
+  }
+  thread.blocks_trap = (*mask & bit(SIGTRAP)) != 0;
+  if (thread.blocks_trap) {
+    (void)ptrace::set_signal_mask(tracee.id.tid, *mask & ~bit(SIGTRAP));
+  } else if (std::exchange(thread.trap_is_held, false)) {
+    ::syscall(SYS_tgkill, tracee.process->id.pid, tracee.id.tid, SIGTRAP);
+  }
+}
+
+void ExactCounter::block_trap_again(const Tracee& tracee) {
+  if (!tracee.counted.blocks_trap) {
+    return;
+  }
+  const auto mask = ptrace::signal_mask(tracee.id.tid);
+  // Where it waits with another mask (sigsuspend) this is the one from before, which is whole.
+  if (mask && (*mask & bit(SIGTRAP)) == 0) {
+    (void)ptrace::set_signal_mask(tracee.id.tid, *mask | bit(SIGTRAP));
+  }
+}
+
+bool ExactCounter::may_have_trap(Tracee& tracee) const {
+  const auto info = ptrace::signal_info(tracee.id.tid);
+  if (!tracee.counted.blocks_trap || !info || info->si_code > 0) {
+    return true;
+  }
+  tracee.counted.trap_is_held = true;
+  return false;
+}
+
+void ExactCounter::restore(TracedProcess& process) {
+  if (process.counted != nullptr) {
+    process.counted->restore_all();
+  }
+}
+
+bool ExactCounter::on_retired_trap(Tracee& tracee) {
+  auto registers = ptrace::registers(tracee.id.tid);
+  const auto info = ptrace::signal_info(tracee.id.tid);
+  if (!registers || !info || info->si_code <= 0) {
+    return false;
+  }
+  const Address trap = Native::breakpoint_of_trap(Native::pc(*registers));
+  const bool is_breakpoint = info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT;
+  if (is_breakpoint && tracee.process->counted->was_planted_at(trap)) {
+    Native::set_pc(*registers, trap);
+    return ptrace::set_registers(tracee.id.tid, *registers).has_value();
+  }
+  return info->si_code == SIGTRAP || info->si_code == TRAP_TRACE;  // the end of a step of ours
+}
+
+bool ExactCounter::make_detachable(Tracee& tracee) {
+  if (tracee.process->counted == nullptr) {
+    return true;
+  }
+  if (tracee.counted.aside) {
+    leave_aside(tracee);
+  }
+  block_trap_again(tracee);
+  const auto registers = ptrace::registers(tracee.id.tid);
+  return !registers || !trap_is_pending(tracee, Native::pc(*registers));
+}
+
+/// An interrupt is reported before a trap that the thread has run into already.
+bool ExactCounter::trap_is_pending(const Tracee& tracee, Address pc) const {
+  const CountedCode& code = *tracee.process->counted;
+  if (!code.was_planted_at(Native::breakpoint_of_trap(pc))) {
+    return false;
+  }
+  const auto masks = read_signal_masks(tracee.id.tid);
+  return masks && (masks->thread_pending & bit(SIGTRAP)) != 0;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <span>
+
+#include "arch/emulation.h"
+#include "core/address.h"
+#include "core/fd.h"
+
+namespace sp::supervisor {
+
+/// An address space through /proc/PID/mem, which reads and writes whatever the pages' protection
+/// says: text is copied on the first write. It belongs to the program that the process ran when it
+/// was opened, also after an exec.
+class TargetMemory {
+ public:
+  /// `tid` is any live thread of the process.
+  explicit TargetMemory(pid_t tid);
+
+  /// How many bytes were there from `from` on.
+  [[nodiscard]] std::size_t read(core::Address from, std::span<std::byte> into) const;
+  [[nodiscard]] bool write(core::Address to, std::span<const std::byte> bytes) const;
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+ private:
+  core::UniqueFd fd_;
+};
+
+/// A thread's memory as its own instructions may access it: protection counts.
+class ThreadMemory final : public arch::MemoryAccess {
+ public:
+  explicit ThreadMemory(pid_t tid) : tid_(tid) {}
+
+  [[nodiscard]] bool read(core::Address from, std::span<std::byte> to) override;
+  [[nodiscard]] bool write(core::Address to, std::span<const std::byte> from) override;
+
+ private:
+  pid_t tid_;
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,170 @@
+// Exact counts of a program whose counts are known, from the files and from the listing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "end_to_end/profiled.h"
+
+namespace sp::end_to_end {
+namespace {
+
+constexpr int kRounds = 12;
+constexpr std::uint64_t kTriangle = kRounds * (kRounds - 1) / 2;
+
+using Cells = std::map<std::string, std::string>;
+
+/// Rows of a TSV file by the names of their columns.
+std::vector<Cells> rows_of(const std::string& path) {
+  std::istringstream in(read_file(path));
+  const auto cells = [](const std::string& line) {
+    std::vector<std::string> out;
+    std::istringstream rest(line);
+    for (std::string cell; std::getline(rest, cell, '\t');) {
+      out.push_back(cell);
+    }
+    return out;
+  };
+  std::string line;
+  std::getline(in, line);
+  const auto columns = cells(line);
+  std::vector<Cells> rows;
+  while (std::getline(in, line)) {
+    const auto values = cells(line);
+    Cells row;
+    for (std::size_t i = 0; i < std::min(columns.size(), values.size()); ++i) {
+      row[columns[i]] = values[i];
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::map<std::string, std::uint64_t> calls_of(const RunFiles& files) {
+  std::map<std::string, std::uint64_t> calls;
+  for (const Cells& row : rows_of(files.directory() + "/functions.tsv")) {
+    if (row.at("module").ends_with("/known_counts") && row.at("calls_kind") == "exact") {
+      calls[row.at("function")] = std::stoull(row.at("calls"));
+    }
+  }
+  return calls;
+}
+
+/// offset -> hits of the program's own blocks.
+std::map<std::string, std::string> own_blocks(const RunFiles& files) {
+  std::map<std::string, std::string> blocks;
+  for (const Cells& row : rows_of(files.directory() + "/blocks.tsv")) {
+    if (row.at("module").ends_with("/known_counts")) {
+      blocks[row.at("offset")] = row.at("hits") + " x " + row.at("instructions");
+    }
+  }
+  return blocks;
+}
+
+Outcome annotate(const std::string& run_directory, const std::string& function) {
+  return run({SP_PROGRAM, "annotate", run_directory, function});
+}
+
+class ExactRun : public testing::TestWithParam<const char*> {};
+
+TEST_P(ExactRun, counts_what_is_known_beforehand) {
+  const TempDir directory;
+  const auto run =
+      profile(directory, {GetParam()}, {target("known_counts"), std::to_string(kRounds)});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_TRUE(run.outcome.out.ends_with(" 55 2\n")) << run.outcome.out;
+  const auto calls = calls_of(run.files);
+  const auto of = [&](const std::string& function) {
+    const auto found = calls.find(function);
+    return found == calls.end() ? std::uint64_t{0} : found->second;
+  };
+  EXPECT_EQ(of("main"), 1U);
+  EXPECT_EQ(of("each_round"), std::uint64_t{kRounds});
+  EXPECT_EQ(of("tail"), std::uint64_t{kRounds}) << "a tail call is a jump";
+  EXPECT_EQ(of("in_a_triangle"), kTriangle);
+  EXPECT_EQ(of("fib"), 177U);
+  EXPECT_EQ(of("handler"), 2U);
+  const auto counts = run.files.run().at("counts");
+  EXPECT_EQ(counts.at("kind"), "exact");
+  EXPECT_EQ(counts.at("consistency").at("disagreeing"), 0) << counts;
+  EXPECT_EQ(counts.at("lost_hits"), 0);
+
+  const Outcome listing = annotate(run.files.directory(), "in_a_triangle");
+  EXPECT_EQ(listing.exit_status(), 0) << listing.text();
+  EXPECT_TRUE(std::regex_search(listing.out, std::regex("\n +66 +[0-9a-f]+:  "))) << listing.out;
+  EXPECT_NE(listing.out.find("known_counts.c:"), std::string::npos) << listing.out;
+  EXPECT_TRUE(std::regex_search(listing.out, std::regex(":  ret"))) << listing.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, ExactRun, testing::Values("--single", "--single=step"));
+
+TEST(ExactRuns, planting_counts_the_same_blocks_as_stepping) {
+  const TempDir directory;
+  const Words program = {target("known_counts"), std::to_string(kRounds)};
+  const auto stepped = profile(directory, {"--single=step"}, program);
+  ASSERT_EQ(stepped.outcome.exit_status(), 0) << stepped.outcome.text();
+  const auto by_step = own_blocks(stepped.files);
+  const auto planted = profile(directory, {"--single", "--overwrite"}, program);
+  ASSERT_EQ(planted.outcome.exit_status(), 0) << planted.outcome.text();
+  EXPECT_GT(by_step.size(), 15U);
+  EXPECT_EQ(own_blocks(planted.files), by_step);
+}
+
+TEST(Annotate, says_in_one_line_what_it_cannot_show) {
+  const TempDir directory;
+  const auto counted = profile(directory, {"--single"}, {target("known_counts"), "3"});
+  ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  const auto line = [](const Outcome& outcome) {
+    EXPECT_EQ(outcome.exit_status(), 1) << outcome.text();
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_NE(line(annotate(directory / "run", "triangle")).find("there is 'in_a_triangle'"),
+            std::string::npos);
+  EXPECT_NE(line(annotate(directory / "none", "main")).find("there is no run in"),
+            std::string::npos);
+  std::filesystem::remove(directory / "run/blocks.tsv");
+  EXPECT_NE(line(annotate(directory / "run", "main")).find("superprofiler --single -- CMD"),
+            std::string::npos);
+}
+
+TEST(Annotate, lists_the_functions_that_a_name_may_mean) {
+  const TempDir directory;
+  std::filesystem::create_directory(directory / "run");
+  write_file(directory / "run/run.json", R"({"modules": []})");
+  write_file(directory / "run/blocks.tsv",
+             "module\toffset\tfunction\tfunction_offset\tsize\thits\tkind\n"
+             "/bin/a\t0x10\tinit\t0x0\t4\t1\texact\n"
+             "/bin/b\t0x20\tinit\t0x0\t4\t1\texact\n");
+  const Outcome outcome = annotate(directory / "run", "init");
+  EXPECT_EQ(outcome.exit_status(), 2);
+  EXPECT_EQ(outcome.err,
+            "superprofiler: 'init' is 2 functions; name one of them:\n"
+            "superprofiler:   a:init\nsuperprofiler:   b:init\n");
+}
+
+TEST(Annotate, says_when_the_file_is_not_the_one_that_ran) {
+  const TempDir directory;
+  const std::string program = directory / "program";
+  std::filesystem::copy_file(target("known_counts"), program);
+  const auto counted = profile(directory, {"--single"}, {program, "1"});
+  ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  EXPECT_EQ(annotate(directory / "run", "main").err, "");
+  std::filesystem::remove(program);
+  std::filesystem::copy_file(target("recursion"), program);
+  const Outcome outcome = annotate(directory / "run", "main");
+  EXPECT_EQ(outcome.exit_status(), 0);
+  EXPECT_NE(outcome.err.find("is not the file that was run (build-id "), std::string::npos)
+      << outcome.err;
+  std::filesystem::remove(program);
+  EXPECT_EQ(annotate(directory / "run", "main").exit_status(), 1);
+}
+
+}  // namespace
+}  // namespace sp::end_to_end
