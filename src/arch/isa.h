@@ -57,6 +57,10 @@ concept Isa = requires(const typename T::Registers& registers,
   // emulate.h: does the instruction at pc (its bytes, maybe more) in the tracer.
   { T::emulate(mutable_registers, bytes, memory) } -> std::same_as<Emulated>;
 
+  // single_step.h: undoes what is left of a step over the instruction that was just done (its
+  // bytes); true where registers were changed.
+  { T::hide_step(bytes, mutable_registers, memory) } -> std::same_as<bool>;
+
   // relocate.h: code for the second address that does what the instruction at the first one does
   // there and goes on where that would have gone; nothing where it cannot run elsewhere.
   { T::relocate(bytes, address, address) } -> std::same_as<std::optional<std::vector<std::byte>>>;

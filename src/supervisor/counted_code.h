@@ -102,6 +102,11 @@ class CountedCode {
   /// One instruction, from its original bytes.
   [[nodiscard]] std::optional<core::Instruction> decode(core::Address address);
 
+  /// Up to kLongestCode original bytes; returns how many.
+  std::size_t code_at(core::Address from, std::span<std::byte, kLongestCode> into) {
+    return fetch(from, into);
+  }
+
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
   /// What was seen and counted since the last call.
   [[nodiscard]] core::CodeCounted take();

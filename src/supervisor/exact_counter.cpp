@@ -159,6 +159,9 @@ void ExactCounter::on_step(Tracee& tracee, Address pc, core::TimePoint now) {
           site != nullptr ? flow_of_edge(site->instruction, pc) : EdgeFlow::indirect, now);
   } else if (thread.stepped) {
     const std::optional<core::Instruction> done = thread.next;
+    if (done) {
+      hide_step(tracee, *done);
+    }
     if (done && core::ends_block(done->flow)) {
       cross(tracee, done->address, pc, flow_of_edge(*done, pc), now);
     } else if (done && (pc == done->next() || pc == done->address)) {
@@ -168,6 +171,16 @@ void ExactCounter::on_step(Tracee& tracee, Address pc, core::TimePoint now) {
     }
   }
   go(tracee);
+}
+
+void ExactCounter::hide_step(const Tracee& tracee, const core::Instruction& done) {
+  std::array<std::byte, kLongestCode> bytes{};
+  const std::size_t size = tracee.process->counted->code_at(done.address, bytes);
+  ThreadMemory memory(tracee.id.tid);
+  auto registers = ptrace::registers(tracee.id.tid);
+  if (registers && Native::hide_step(std::span(bytes).first(size), *registers, memory)) {
+    (void)ptrace::set_registers(tracee.id.tid, *registers);
+  }
 }
 
 void ExactCounter::on_handler_entry(Tracee& tracee, Address pc, core::TimePoint now) {

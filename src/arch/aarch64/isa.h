@@ -14,6 +14,7 @@
 #include "arch/aarch64/emulate.h"
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/relocate.h"
+#include "arch/aarch64/single_step.h"
 #include "arch/aarch64/syscall.h"
 #include "arch/isa.h"
 
@@ -57,6 +58,10 @@ struct AArch64 {
     return aarch64::decode(bytes, address);
   }
 
+  static bool hide_step(std::span<const std::byte> code, Registers& registers,
+                        MemoryAccess& memory) {
+    return aarch64::hide_step(code, registers, memory);
+  }
   static Emulated emulate(Registers& registers, std::span<const std::byte> code,
                           MemoryAccess& memory) {
     return aarch64::emulate(registers, code, memory);

@@ -15,6 +15,7 @@
 #include "arch/x86_64/emulate.h"
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/relocate.h"
+#include "arch/x86_64/single_step.h"
 #include "arch/x86_64/syscall.h"
 
 namespace sp::arch::x86_64 {
@@ -55,6 +56,10 @@ struct X86_64 {
     return x86_64::decode(bytes, address);
   }
 
+  static bool hide_step(std::span<const std::byte> code, Registers& registers,
+                        MemoryAccess& memory) {
+    return x86_64::hide_step(code, registers, memory);
+  }
   static Emulated emulate(Registers& registers, std::span<const std::byte> code,
                           MemoryAccess& memory) {
     return x86_64::emulate(registers, code, memory);

@@ -1,0 +1,10 @@
+#include "arch/aarch64/single_step.h"
+
+namespace sp::arch::aarch64 {
+
+bool hide_step(std::span<const std::byte> /*code*/, Registers& /*registers*/,
+               MemoryAccess& /*memory*/) {
+  return false;
+}
+
+}  // namespace sp::arch::aarch64
