@@ -26,6 +26,9 @@ constexpr std::uint64_t kPageSize = 4096;
 constexpr std::uint64_t kOurAction = 64;       // within the page, behind the code
 constexpr std::uint64_t kDefaultAction = 128;  // zeros
 constexpr std::uint64_t kMaskSize = 8;
+/// Where neither the kernel nor a sanitizer puts anything, so that nothing of the target's is
+/// moved.
+constexpr std::uint64_t kHint = 0x6800'0000'0000;
 
 /// The kernel's struct sigaction.
 struct Action {
@@ -88,7 +91,7 @@ void install(CountedCode& code, pid_t tid) {
   rescue.call = find_call<Native>(code);
   const std::int64_t page = rescue.call == Address{}
                                 ? -1
-                                : call(SYS_mmap, {0, kPageSize, PROT_READ | PROT_WRITE,
+                                : call(SYS_mmap, {kHint, kPageSize, PROT_READ | PROT_WRITE,
                                                   MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0});
   if (page < 0) {
     return;
