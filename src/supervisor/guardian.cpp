@@ -82,13 +82,21 @@ bool receive_word(int lifeline, Word& word, core::UniqueFd& descriptor) {
 using Memories = std::map<std::uint32_t, core::UniqueFd>;
 using Handlers = std::map<std::uint32_t, std::uint64_t>;
 
-/// A program that has breakpoints of its own would turn back to them for ever.
-void disarm(const Memories& memories, const Handlers& handlers) {
+/// A program that has breakpoints of its own would turn back to them for ever. By now another
+/// superprofiler may have attached, with a handler in the same place.
+void disarm(const Memories& memories, const Handlers& handlers, std::uint64_t superprofiler) {
   if constexpr (NativeRescue::kAvailable) {
     for (const auto& [space, address] : handlers) {
-      if (const auto memory = memories.find(space); memory != memories.end()) {
-        [[maybe_unused]] const ssize_t written = ::pwrite(
-            memory->second.get(), &NativeRescue::kDisarmed, 1, static_cast<off_t>(address));
+      const auto memory = memories.find(space);
+      const auto at = static_cast<off_t>(address);
+      std::uint64_t owner = 0;
+      if (memory != memories.end() &&
+          ::pread(memory->second.get(), &owner, sizeof owner,
+                  at + static_cast<off_t>(NativeRescue::kOwner)) ==
+              static_cast<ssize_t>(sizeof owner) &&
+          owner == superprofiler) {
+        [[maybe_unused]] const ssize_t written =
+            ::pwrite(memory->second.get(), &NativeRescue::kDisarmed, 1, at);
       }
     }
   }
@@ -181,6 +189,7 @@ void hide_command_line() {
 
 /// The guardian process's whole life.
 [[noreturn]] void watch(GuardianBoard& board, const PlantedBoard& planted, int lifeline) {
+  const auto superprofiler = static_cast<std::uint64_t>(::getppid());
   ::setsid();
   ::prctl(PR_SET_NAME, "sp-guardian");
   hide_command_line();
@@ -202,7 +211,7 @@ void hide_command_line() {
     if (!handlers.empty()) {
       // Whoever ran into a breakpoint before must have turned back by now.
       sleep_milliseconds(kTimeToTurnBack);
-      disarm(memories, handlers);
+      disarm(memories, handlers, superprofiler);
     }
   }
   ::_exit(0);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -108,6 +109,8 @@ void install(CountedCode& code, pid_t tid) {
   std::array<std::byte, kOurAction + sizeof ours> content{};
   std::memcpy(content.data(), Native::kHandler.data(), Native::kHandler.size());
   std::memcpy(content.data() + kOurAction, &ours, sizeof ours);
+  const auto owner = static_cast<std::uint64_t>(::getpid());
+  std::memcpy(content.data() + Native::kOwner, &owner, sizeof owner);
   rescue.handler_is_ours =
       asked && is_to_be_had<Native>(code, tid, before.handler) &&
       code.memory().write(rescue.page, content) &&

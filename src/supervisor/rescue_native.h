@@ -44,6 +44,8 @@ struct RescueFor<arch::x86_64::Registers> {
       0xB8, 0x0F, 0,    0,    0,        // restorer: mov $__NR_rt_sigreturn, %eax
       0x0F, 0x05,                       // syscall
   });
+  /// Behind the code: the pid of the superprofiler that it is of, 64 bits.
+  static constexpr std::size_t kOwner = 48;
   static constexpr std::byte kDisarmed{0xC3};  // its first byte when no breakpoint is left
 
   static void set_call(Registers& registers, std::uint64_t number,
