@@ -17,9 +17,13 @@ Ground ground_of(const core::Mapping& mapping) {
 
 void CodeGround::set(const std::vector<core::Mapping>& maps) {
   pieces_.clear();
+  vdso_ = {};
   for (const core::Mapping& mapping : maps) {
     if (mapping.executable) {
       pieces_.push_back({mapping.range, ground_of(mapping)});
+      if (mapping.path == "[vdso]") {
+        vdso_ = mapping.range;
+      }
     }
   }
 }

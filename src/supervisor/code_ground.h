@@ -20,6 +20,8 @@ class CodeGround {
   void set(const std::vector<core::Mapping>& maps);
 
   [[nodiscard]] Ground at(core::Address address) const;
+  /// Empty where there is none.
+  [[nodiscard]] core::AddressRange vdso() const { return vdso_; }
   [[nodiscard]] bool overlaps(core::AddressRange range) const;
 
  private:
@@ -28,6 +30,7 @@ class CodeGround {
     Ground ground = Ground::none;
   };
   std::vector<Piece> pieces_;  // by address
+  core::AddressRange vdso_;
 };
 
 }  // namespace sp::supervisor

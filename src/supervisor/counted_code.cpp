@@ -16,24 +16,53 @@ constexpr std::size_t kLongestRun = 100'000;
 
 }  // namespace
 
-CountedCode::CountedCode(core::ProcessId owner, pid_t tid, bool plants)
-    : owner_(owner), plants_(plants), memory_(tid) {}
+CountedCode::CountedCode(core::ProcessId owner, pid_t tid, bool plants, Guardian& guardian)
+    : guardian_(guardian),
+      space_(guardian.planted().new_space()),
+      owner_(owner),
+      plants_(plants),
+      memory_(tid) {
+  (void)guardian_.hand_memory(space_, memory_.fd());
+}
 
 CountedCode::CountedCode(core::ProcessId owner, pid_t tid, const CountedCode& parent,
                          std::uint64_t certain)
-    : owner_(owner),
+    : guardian_(parent.guardian_),
+      space_(guardian_.planted().new_space()),
+      owner_(owner),
       plants_(parent.plants_),
+      rescue_(parent.rescue_),
       memory_(tid),
       pages_(parent.pages_),
       unplantable_pages_(parent.unplantable_pages_),
       sites_(parent.sites_),
       came_back_to_(parent.came_back_to_),
       plantings_(parent.plantings_) {
+  (void)guardian_.hand_memory(space_, memory_.fd());
+  if (rescue_.page != Address{}) {
+    tell_guardian_of_handler();
+  }
   for (auto& [address, site] : sites_) {
     site.ways = {};
+    if (site.planted) {
+      site.place = guardian_.planted().add(space_, address, site.code);
+    }
     if (site.planted && site.number >= certain) {
       (void)memory_.write(address, Native::kBreakpoint);
     }
+  }
+}
+
+CountedCode::~CountedCode() {
+  for (auto& [address, site] : sites_) {
+    take_off_board(site);
+  }
+  guardian_.forget_memory(space_);
+}
+
+void CountedCode::take_off_board(Site& site) {
+  if (site.planted) {
+    guardian_.planted().remove(std::exchange(site.place, PlantedBoard::kNowhere));
   }
 }
 
@@ -178,7 +207,12 @@ bool CountedCode::plant(Site& site) {
   if (!plants_ || unplantable_pages_.contains(address.value() / kPageSize)) {
     return false;
   }
+  site.place = guardian_.planted().add(space_, address, site.code);
+  if (site.place == PlantedBoard::kNowhere) {
+    return false;
+  }
   if (!memory_.write(address, Native::kBreakpoint)) {
+    guardian_.planted().remove(std::exchange(site.place, PlantedBoard::kNowhere));
     unplantable_pages_.insert(address.value() / kPageSize);
     return false;
   }
@@ -188,9 +222,11 @@ bool CountedCode::plant(Site& site) {
 }
 
 bool CountedCode::lift(Site& site) {
+  const bool written = memory_.write(site.instruction.address,
+                                     std::span(site.code).first(Native::kBreakpoint.size()));
+  take_off_board(site);
   site.planted = false;
-  return memory_.write(site.instruction.address,
-                       std::span(site.code).first(Native::kBreakpoint.size()));
+  return written;
 }
 
 void CountedCode::restore_all() {
@@ -218,6 +254,7 @@ void CountedCode::restore(core::AddressRange range) {
                         std::span(original).subspan(first->value() % kPageSize, end - *first));
     for (; first != last; ++first) {
       Site& site = sites_.at(*first);
+      take_off_board(site);
       site.planted = false;
       site.ways = {};
     }
@@ -226,6 +263,11 @@ void CountedCode::restore(core::AddressRange range) {
 
 void CountedCode::forget(core::AddressRange range) {
   const auto inside = [&range](const auto& entry) { return range.contains(entry.first); };
+  for (auto& entry : sites_) {
+    if (inside(entry)) {
+      take_off_board(entry.second);
+    }
+  }
   std::erase_if(sites_, inside);
   std::erase_if(runs_, inside);
   std::erase_if(open_, inside);

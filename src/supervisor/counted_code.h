@@ -20,6 +20,7 @@
 #include "core/messages.h"
 #include "supervisor/code_ground.h"
 #include "supervisor/edge_counts.h"
+#include "supervisor/guardian.h"
 #include "supervisor/target_memory.h"
 
 namespace sp::supervisor {
@@ -32,6 +33,7 @@ struct Site {
   std::array<std::byte, kLongestCode> code{};  // what really stands there, and behind it
   std::uint64_t number = 0;                    // of this planting: they count up
   bool planted = false;
+  PlantedBoard::Place place = PlantedBoard::kNowhere;
 
   /// Where it went lately, so that the common case looks nothing up: known, planted code.
   struct Way {
@@ -67,10 +69,13 @@ struct Run {
 class CountedCode {
  public:
   /// `tid` is any thread of the process. With `plants` false every run is to be stepped.
-  CountedCode(core::ProcessId owner, pid_t tid, bool plants);
+  CountedCode(core::ProcessId owner, pid_t tid, bool plants, Guardian& guardian);
   /// A forked child's, whose memory is a copy of `parent`'s: it holds the breakpoints with a number
   /// below `certain`, and maybe some of the others.
   CountedCode(core::ProcessId owner, pid_t tid, const CountedCode& parent, std::uint64_t certain);
+  ~CountedCode();
+  CountedCode(const CountedCode&) = delete;
+  CountedCode& operator=(const CountedCode&) = delete;
 
   [[nodiscard]] core::ProcessId owner() const { return owner_; }
   [[nodiscard]] bool plants() const { return plants_; }
@@ -123,6 +128,17 @@ class CountedCode {
   void forget(core::AddressRange range);
 
   [[nodiscard]] const TargetMemory& memory() const { return memory_; }
+  [[nodiscard]] core::AddressRange vdso() const { return ground_.vdso(); }
+
+  /// What saves the process where we are killed: see rescue.h.
+  struct Rescue {
+    bool tried = false;
+    core::Address page;  // 0: not there
+    core::Address call;  // bytes of a system call
+    bool handler_is_ours = false;
+  };
+  [[nodiscard]] Rescue& rescue() { return rescue_; }
+  void tell_guardian_of_handler() { guardian_.hand_handler(space_, rescue_.page); }
 
  private:
   static constexpr std::uint64_t kPageSize = 4096;
@@ -134,8 +150,13 @@ class CountedCode {
   const Page* page(core::Address address);
   bool plant_at(const core::Instruction& instruction);
 
+  void take_off_board(Site& site);
+
+  Guardian& guardian_;
+  std::uint32_t space_;  // the guardian's number of it
   core::ProcessId owner_;
   bool plants_;
+  Rescue rescue_;
   TargetMemory memory_;
   CodeGround ground_;
   bool maps_are_old_ = true;

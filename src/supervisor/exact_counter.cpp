@@ -8,6 +8,7 @@
 
 #include "arch/native.h"
 #include "supervisor/proc_files.h"
+#include "supervisor/rescue.h"
 
 namespace sp::supervisor {
 namespace {
@@ -40,11 +41,11 @@ EdgeFlow flow_of_edge(const core::Instruction& from, Address to) {
 
 }  // namespace
 
-ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox)
-    : options_(options), outbox_(outbox) {}
+ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox, Guardian& guardian)
+    : options_(options), outbox_(outbox), guardian_(guardian) {}
 
 void ExactCounter::begin_process(TracedProcess& process, pid_t tid) {
-  process.counted = std::make_shared<CountedCode>(process.id, tid, options_.plants);
+  process.counted = std::make_shared<CountedCode>(process.id, tid, options_.plants, guardian_);
 }
 
 bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
@@ -57,6 +58,11 @@ bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
     return false;
   }
   tracee.counted.begun = true;
+  CountedCode& code = *tracee.process->counted;
+  if (code.plants() && !code.rescue().tried) {
+    read_maps(*tracee.process, tracee.id);
+    install_rescue(code, tracee.id.tid);
+  }
   unblock_trap(tracee);
   enter(tracee, pc, now);
   return true;
@@ -93,6 +99,7 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   }
   if (is_breakpoint && code.was_planted_at(trap)) {
     // It ran into the breakpoint before that was taken away.
+    (void)ptrace::mark_trap(tid, pc);
     Native::set_pc(*registers, trap);
     (void)ptrace::set_registers(tid, *registers);
     resume(tracee, 0);
@@ -115,6 +122,7 @@ void ExactCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
   CountedThread& thread = tracee.counted;
   thread.delivering = false;
   const Address at = site.instruction.address;
+  const Address trap = Native::pc(registers);
   Native::set_pc(registers, at);
   if (!thread.begun) {
     thread.begun = true;
@@ -122,10 +130,12 @@ void ExactCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
   }
   ThreadMemory memory(tracee.id.tid);
   if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
+    (void)ptrace::mark_trap(tracee.id.tid, trap);
     step_aside(tracee, site, registers);
     return;
   }
   const Address to = Native::pc(registers);
+  (void)ptrace::mark_trap(tracee.id.tid, trap);
   for (const Site::Way& way : site.ways) {
     if (way.edge != nullptr && way.to == to && thread.counted) {
       EdgeCounts::count(*way.edge, now);
@@ -204,6 +214,7 @@ void ExactCounter::on_syscall(Tracee& tracee, core::TimePoint now) {
   if (stop && stop->side == ptrace::SyscallStop::Side::entry) {
     thread.call = {stop->number, stop->arguments, tracee.process->counted->plantings()};
     before_maps_change(tracee, *thread.call);
+    before_sigaction(tracee, *thread.call);
     block_trap_again(tracee);
   } else if (stop && registers && stop->side == ptrace::SyscallStop::Side::exit) {
     on_syscall_exit(tracee, Native::pc(*registers), stop->result, now);
@@ -241,6 +252,7 @@ void ExactCounter::on_syscall_exit(Tracee& tracee, Address pc, std::int64_t resu
     return;
   }
   if (call) {
+    after_sigaction(tracee, *call);
     on_maps_changed(tracee, *call, result);
   }
   const bool has_to_be_stepped = code.come_back(pc);

@@ -28,7 +28,7 @@ struct ExactOptions {
 /// maps, return from handlers, and show which code behind them is really executed.
 class ExactCounter {
  public:
-  ExactCounter(ExactOptions options, Outbox& outbox);
+  ExactCounter(ExactOptions options, Outbox& outbox, Guardian& guardian);
 
   /// The process has a new program, or is met for the first time. `tid` is one of its threads.
   void begin_process(TracedProcess& process, pid_t tid);
@@ -66,7 +66,7 @@ class ExactCounter {
   bool on_retired_trap(Tracee& tracee);
   /// The stopped thread may be detached: it is put right where it stood in the middle of one of our
   /// doings. False where a trap of ours is still on its way to it: resume it, it comes back.
-  bool make_detachable(Tracee& tracee);
+  bool make_detachable(Tracee& tracee, bool at_syscall);
 
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
 
@@ -90,10 +90,13 @@ class ExactCounter {
   /// See CountedThread::blocks_trap.
   static void unblock_trap(Tracee& tracee);
   static void block_trap_again(const Tracee& tracee);
+  void before_sigaction(Tracee& tracee, CountedThread::Call& call);
+  void after_sigaction(Tracee& tracee, const CountedThread::Call& call);
   [[nodiscard]] bool trap_is_pending(const Tracee& tracee, core::Address pc) const;
 
   ExactOptions options_;
   Outbox& outbox_;
+  Guardian& guardian_;
   std::atomic<std::uint64_t> stops_{0};
 };
 

@@ -9,6 +9,7 @@
 #include "arch/native.h"
 #include "supervisor/exact_counter.h"
 #include "supervisor/proc_files.h"
+#include "supervisor/rescue.h"
 
 namespace sp::supervisor {
 namespace {
@@ -61,6 +62,9 @@ void ExactCounter::resume(Tracee& tracee, int signal) {
   if (!registers) {
     (void)ptrace::resume(tid, signal);
     return;
+  }
+  if (signal == SIGTRAP) {
+    give_up_handler(*tracee.process->counted, tid);
   }
   if (signal == 0) {
     if (Native::will_restart(*registers)) {
@@ -148,6 +152,43 @@ bool ExactCounter::may_have_trap(Tracee& tracee) const {
   return false;
 }
 
+void ExactCounter::before_sigaction(Tracee& tracee, CountedThread::Call& call) {
+  auto& rescue = tracee.process->counted->rescue();
+  if (!rescue.handler_is_ours || call.arguments[0] != SIGTRAP ||
+      Native::syscall_name(static_cast<int>(call.number)) != "rt_sigaction") {
+    return;
+  }
+  call.shows_our_handler = true;
+  std::array<std::byte, sizeof(std::uint64_t)> handler{};
+  if (call.arguments[1] == 0 ||
+      !ThreadMemory(tracee.id.tid).read(Address{call.arguments[1]}, handler)) {
+    return;
+  }
+  if (handler != std::array<std::byte, sizeof(std::uint64_t)>{}) {
+    rescue.handler_is_ours = false;  // from now on it has one of its own
+    return;
+  }
+  // The default action is what it sees already.
+  if (auto registers = ptrace::registers(tracee.id.tid)) {
+    set_second_argument(*registers, 0);
+    call.without_second = ptrace::set_registers(tracee.id.tid, *registers).has_value();
+  }
+}
+
+void ExactCounter::after_sigaction(Tracee& tracee, const CountedThread::Call& call) {
+  if (call.without_second) {
+    if (auto registers = ptrace::registers(tracee.id.tid)) {
+      set_second_argument(*registers, call.arguments[1]);
+      (void)ptrace::set_registers(tracee.id.tid, *registers);
+    }
+  }
+  if (call.shows_our_handler && call.arguments[2] != 0) {
+    // The kernel's struct: handler, flags, restorer, mask.
+    constexpr std::array<std::byte, 4 * sizeof(std::uint64_t)> kDefault{};
+    (void)ThreadMemory(tracee.id.tid).write(Address{call.arguments[2]}, kDefault);
+  }
+}
+
 void ExactCounter::restore(TracedProcess& process) {
   if (process.counted != nullptr) {
     process.counted->restore_all();
@@ -163,13 +204,14 @@ bool ExactCounter::on_retired_trap(Tracee& tracee) {
   const Address trap = Native::breakpoint_of_trap(Native::pc(*registers));
   const bool is_breakpoint = info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT;
   if (is_breakpoint && tracee.process->counted->was_planted_at(trap)) {
+    (void)ptrace::mark_trap(tracee.id.tid, Native::pc(*registers));
     Native::set_pc(*registers, trap);
     return ptrace::set_registers(tracee.id.tid, *registers).has_value();
   }
   return info->si_code == SIGTRAP || info->si_code == TRAP_TRACE;  // the end of a step of ours
 }
 
-bool ExactCounter::make_detachable(Tracee& tracee) {
+bool ExactCounter::make_detachable(Tracee& tracee, bool at_syscall) {
   if (tracee.process->counted == nullptr) {
     return true;
   }
@@ -178,7 +220,13 @@ bool ExactCounter::make_detachable(Tracee& tracee) {
   }
   block_trap_again(tracee);
   const auto registers = ptrace::registers(tracee.id.tid);
-  return !registers || !trap_is_pending(tracee, Native::pc(*registers));
+  if (registers && trap_is_pending(tracee, Native::pc(*registers))) {
+    return false;
+  }
+  if (!at_syscall) {
+    remove_rescue(*tracee.process->counted, tracee.id.tid);
+  }
+  return true;
 }
 
 /// An interrupt is reported before a trap that the thread has run into already.

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,21 +14,125 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <new>
 #include <sstream>
 #include <string>
 
 #include "supervisor/proc_files.h"
+#include "supervisor/rescue_native.h"
 
 namespace sp::supervisor {
 namespace {
 
-constexpr char kGoodbye = 'q';
+/// What is told over the lifeline.
+struct Word {
+  enum class Kind { goodbye, memory, memory_gone, handler } kind = Kind::goodbye;
+  std::uint32_t space = 0;
+  std::uint64_t address = 0;
+};
+
+/// Sends a word, and with it a descriptor unless that is -1.
+bool send_word(int lifeline, Word word, int descriptor) {
+  iovec piece{&word, sizeof word};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  if (descriptor >= 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  }
+  ssize_t sent = 0;
+  do {
+    sent = ::sendmsg(lifeline, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(sizeof word);
+}
+
+/// False at the end of the line.
+bool receive_word(int lifeline, Word& word, core::UniqueFd& descriptor) {
+  iovec piece{&word, sizeof word};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ssize_t got = 0;
+  do {
+    got = ::recvmsg(lifeline, &message, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof word)) {
+    return false;
+  }
+  if (const cmsghdr* const header = CMSG_FIRSTHDR(&message); header != nullptr) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header), sizeof number);
+    descriptor = core::UniqueFd(number);
+  }
+  return true;
+}
+
+using Memories = std::map<std::uint32_t, core::UniqueFd>;
+using Handlers = std::map<std::uint32_t, std::uint64_t>;
+
+/// A program that has breakpoints of its own would turn back to them for ever. By now another
+/// superprofiler may have attached, with a handler in the same place.
+void disarm(const Memories& memories, const Handlers& handlers, std::uint64_t superprofiler) {
+  if constexpr (NativeRescue::kAvailable) {
+    for (const auto& [space, address] : handlers) {
+      const auto memory = memories.find(space);
+      const auto at = static_cast<off_t>(address);
+      std::uint64_t owner = 0;
+      if (memory != memories.end() &&
+          ::pread(memory->second.get(), &owner, sizeof owner,
+                  at + static_cast<off_t>(NativeRescue::kOwner)) ==
+              static_cast<ssize_t>(sizeof owner) &&
+          owner == superprofiler) {
+        [[maybe_unused]] const ssize_t written =
+            ::pwrite(memory->second.get(), &NativeRescue::kDisarmed, 1, at);
+      }
+    }
+  }
+}
+
+/// Listens until superprofiler says goodbye (true) or is gone.
+bool listen_until_the_end(int lifeline, Memories& memories, Handlers& handlers) {
+  for (;;) {
+    Word word;
+    core::UniqueFd descriptor;
+    if (!receive_word(lifeline, word, descriptor)) {
+      return false;
+    }
+    switch (word.kind) {
+      case Word::Kind::goodbye:
+        return true;
+      case Word::Kind::memory:
+        memories[word.space] = std::move(descriptor);
+        break;
+      case Word::Kind::memory_gone:
+        memories.erase(word.space);
+        handlers.erase(word.space);
+        break;
+      case Word::Kind::handler:
+        handlers[word.space] = word.address;
+        break;
+    }
+  }
+}
 
 void sleep_milliseconds(long milliseconds) {
   const timespec pause{milliseconds / 1000, (milliseconds % 1000) * 1'000'000};
   ::nanosleep(&pause, nullptr);
 }
+
+constexpr long kTimeToTurnBack = 1000;
 
 bool is_still(const GuardedProcess& place) {
   const auto stat = read_stat(place.pid);
@@ -83,7 +188,8 @@ void hide_command_line() {
 }
 
 /// The guardian process's whole life.
-[[noreturn]] void watch(GuardianBoard& board, int lifeline) {
+[[noreturn]] void watch(GuardianBoard& board, const PlantedBoard& planted, int lifeline) {
+  const auto superprofiler = static_cast<std::uint64_t>(::getppid());
   ::setsid();
   ::prctl(PR_SET_NAME, "sp-guardian");
   hide_command_line();
@@ -97,13 +203,16 @@ void hide_command_line() {
   }
   ::dup2(lifeline, 3);
   ::syscall(SYS_close_range, 4U, ~0U, 0U);
-  char word = 0;
-  ssize_t got = 0;
-  do {
-    got = ::read(3, &word, 1);
-  } while (got < 0 && errno == EINTR);
-  if (got == 0 || word != kGoodbye) {
+  Memories memories;
+  Handlers handlers;
+  if (!listen_until_the_end(3, memories, handlers)) {
+    planted.restore(memories);
     undo_stops(board);
+    if (!handlers.empty()) {
+      // Whoever ran into a breakpoint before must have turned back by now.
+      sleep_milliseconds(kTimeToTurnBack);
+      disarm(memories, handlers, superprofiler);
+    }
   }
   ::_exit(0);
 }
@@ -117,9 +226,10 @@ core::Result<Guardian> Guardian::start() {
     return core::fail_errno("mapping the guardian's board");
   }
   auto* board = new (memory) GuardianBoard;
+  auto planted = std::make_unique<PlantedBoard>();
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return core::fail_errno("making the guardian's pipe");
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return core::fail_errno("making the guardian's lifeline");
   }
   const core::UniqueFd read_end(ends[0]);
   core::UniqueFd write_end(ends[1]);
@@ -128,13 +238,15 @@ core::Result<Guardian> Guardian::start() {
     return core::fail_errno("starting the guardian");
   }
   if (pid == 0) {
-    watch(*board, read_end.get());
+    write_end.reset();  // or it would hold the line itself
+    watch(*board, *planted, read_end.get());
   }
-  return Guardian(board, std::move(write_end), pid);
+  return Guardian(board, std::move(planted), std::move(write_end), pid);
 }
 
 Guardian::Guardian(Guardian&& other) noexcept
     : board_(std::exchange(other.board_, nullptr)),
+      planted_(std::move(other.planted_)),
       lifeline_(std::move(other.lifeline_)),
       pid_(other.pid_) {}
 
@@ -147,7 +259,7 @@ Guardian::~Guardian() {
     in_flight = in_flight || (place.pid != 0 && place.stops_in_flight > 0);
   }
   if (!in_flight) {
-    [[maybe_unused]] const ssize_t sent = ::write(lifeline_.get(), &kGoodbye, 1);
+    (void)send_word(lifeline_.get(), {}, -1);
   }
   lifeline_.reset();
   if (!in_flight) {
@@ -168,6 +280,18 @@ GuardedProcess* Guardian::guard(pid_t pid, std::uint64_t start_time) {
     }
   }
   return nullptr;
+}
+
+bool Guardian::hand_memory(std::uint32_t space, int memory) {
+  return send_word(lifeline_.get(), {Word::Kind::memory, space, 0}, memory);
+}
+
+void Guardian::hand_handler(std::uint32_t space, core::Address handler) {
+  (void)send_word(lifeline_.get(), {Word::Kind::handler, space, handler.value()}, -1);
+}
+
+void Guardian::forget_memory(std::uint32_t space) {
+  (void)send_word(lifeline_.get(), {Word::Kind::memory_gone, space, 0}, -1);
 }
 
 void Guardian::release(GuardedProcess* place) {

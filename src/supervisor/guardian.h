@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "core/fd.h"
 #include "core/result.h"
+#include "supervisor/planted_board.h"
 
 namespace sp::supervisor {
 
@@ -31,7 +33,8 @@ struct GuardianBoard {
 
 /// A process that outlives a SIGKILL of superprofiler for a moment. The kernel lets tracees go when
 /// their tracer dies, but a SIGSTOP that was then in flight would leave the target stopped: the
-/// guardian undoes it with SIGCONT, unless somebody else had stopped the target as well.
+/// guardian undoes it with SIGCONT, unless somebody else had stopped the target as well. It also
+/// takes away breakpoints that are left.
 class Guardian {
  public:
   /// Forks it; to be called while the process has one thread. It closes every descriptor that is
@@ -52,11 +55,21 @@ class Guardian {
   [[nodiscard]] GuardedProcess* guard(pid_t pid, std::uint64_t start_time);
   static void release(GuardedProcess* place);
 
+  /// Hands it the memory of an address space that breakpoints are planted in, and says when that is
+  /// gone.
+  [[nodiscard]] bool hand_memory(std::uint32_t space, int memory);
+  void forget_memory(std::uint32_t space);
+  /// There is a handler in it (see rescue.h) that has nothing to do once the breakpoints are gone.
+  void hand_handler(std::uint32_t space, core::Address handler);
+  [[nodiscard]] PlantedBoard& planted() { return *planted_; }
+
  private:
-  Guardian(GuardianBoard* board, core::UniqueFd lifeline, pid_t pid)
-      : board_(board), lifeline_(std::move(lifeline)), pid_(pid) {}
+  Guardian(GuardianBoard* board, std::unique_ptr<PlantedBoard> planted, core::UniqueFd lifeline,
+           pid_t pid)
+      : board_(board), planted_(std::move(planted)), lifeline_(std::move(lifeline)), pid_(pid) {}
 
   GuardianBoard* board_;
+  std::unique_ptr<PlantedBoard> planted_;
   core::UniqueFd lifeline_;
   pid_t pid_;
 };

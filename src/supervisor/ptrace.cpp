@@ -42,6 +42,41 @@ core::Result<void> done_or_errno(long answer, std::string_view what, pid_t tid) 
   return {};
 }
 
+/// wait(2) that takes nothing away.
+core::Result<std::optional<Report>> peek(idtype_t what, pid_t tid, bool block) {
+  check_thread();
+  siginfo_t info{};
+  // Stops of tracees are reported without being asked for.
+  const int flags = WEXITED | WNOWAIT | __WALL | (block ? 0 : WNOHANG);
+  if (::waitid(what, static_cast<id_t>(tid), &info, flags) != 0) {
+    if (errno == EINTR) {
+      return std::nullopt;
+    }
+    return core::fail_errno("waiting");
+  }
+  if (info.si_pid == 0) {
+    return std::nullopt;
+  }
+  Report report;
+  report.tid = info.si_pid;
+  const auto status = static_cast<unsigned>(info.si_status);
+  switch (info.si_code) {
+    case CLD_EXITED:
+      report.status = static_cast<int>((status & 0xFFU) << 8U);
+      break;
+    case CLD_KILLED:
+      report.status = static_cast<int>(status);
+      break;
+    case CLD_DUMPED:
+      report.status = static_cast<int>(status | 0x80U);
+      break;
+    default:
+      report.status = static_cast<int>((status << 8U) | 0x7FU);  // see WIFSTOPPED
+      break;
+  }
+  return report;
+}
+
 }  // namespace
 
 void bind_to_this_thread() { g_thread = static_cast<pid_t>(::syscall(SYS_gettid)); }
@@ -117,6 +152,19 @@ core::Result<siginfo_t> signal_info(pid_t tid) {
   return info;
 }
 
+core::Result<void> mark_trap(pid_t tid, core::Address pc) {
+  siginfo_t info{};
+  info.si_signo = SIGTRAP;
+  info.si_code = SI_KERNEL;
+  info.si_addr = as_pointer(pc.value());
+  return set_signal_info(tid, info);
+}
+
+core::Result<void> set_signal_info(pid_t tid, const siginfo_t& info) {
+  siginfo_t copy = info;
+  return done_or_errno(request(PTRACE_SETSIGINFO, tid, nullptr, &copy), "writing the signal", tid);
+}
+
 core::Result<std::uint64_t> signal_mask(pid_t tid) {
   std::uint64_t mask = 0;
   if (request(PTRACE_GETSIGMASK, tid, as_pointer(sizeof mask), &mask) == -1) {
@@ -168,16 +216,24 @@ core::Result<std::optional<Report>> wait_any(bool block) {
   return core::fail_errno("waiting");
 }
 
-core::Result<Report> wait_for(pid_t tid) {
-  check_thread();
-  Report report;
-  do {
-    report.tid = ::waitpid(tid, &report.status, __WALL);
-  } while (report.tid < 0 && errno == EINTR);
-  if (report.tid != tid) {
-    return core::fail_errno(fmt::format("waiting for thread {}", tid));
+core::Result<std::optional<Report>> watch_any(bool block) {
+  auto report = peek(P_ALL, 0, block);
+  if (report && *report && !WIFSTOPPED((*report)->status)) {
+    (void)::waitpid((*report)->tid, &(*report)->status, __WALL);
   }
   return report;
+}
+
+core::Result<Report> wait_for(pid_t tid) {
+  for (;;) {
+    const auto report = peek(P_PID, tid, true);
+    if (!report) {
+      return tl::unexpected(report.error());
+    }
+    if (*report) {
+      return **report;
+    }
+  }
 }
 
 }  // namespace sp::supervisor::ptrace

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "arch/native.h"
+#include "core/address.h"
 #include "core/result.h"
 
 /// Every ptrace(2) and wait(2) call of superprofiler. The kernel binds a tracee to the thread that
@@ -50,6 +51,11 @@ struct FollowOptions {
 [[nodiscard]] core::Result<Registers> registers(pid_t tid);
 [[nodiscard]] core::Result<void> set_registers(pid_t tid, const Registers& registers);
 [[nodiscard]] core::Result<siginfo_t> signal_info(pid_t tid);
+/// Says in the siginfo of a stop at a breakpoint what pc it was reported with (si_addr, which the
+/// kernel leaves empty), for whoever handles the signal where we die: that pc may be another by
+/// then.
+[[nodiscard]] core::Result<void> mark_trap(pid_t tid, core::Address pc);
+[[nodiscard]] core::Result<void> set_signal_info(pid_t tid, const siginfo_t& info);
 /// The signals that a stopped thread blocks, bit N-1 for signal N.
 [[nodiscard]] core::Result<std::uint64_t> signal_mask(pid_t tid);
 [[nodiscard]] core::Result<void> set_signal_mask(pid_t tid, std::uint64_t mask);
@@ -75,8 +81,13 @@ struct Report {
 /// Waits for any child or tracee. Nothing where a signal came first (EINTR) or, without `block`,
 /// where there is none now. Error: ECHILD, there is nothing left to wait for.
 [[nodiscard]] core::Result<std::optional<Report>> wait_any(bool block);
+/// The same, but a stop is only looked at: it is reported again and again until its thread is let
+/// run. Where we die before that the kernel goes on with the stop's signal, as if we had not seen
+/// it; of a stop that was waited for it forgets the signal.
+[[nodiscard]] core::Result<std::optional<Report>> watch_any(bool block);
 
-/// Waits for this thread alone, which was made to run for a moment.
+/// Waits for this thread alone, which was made to run for a moment. Its end, or its announcement
+/// (PTRACE_EVENT_EXIT), stays to be waited for.
 [[nodiscard]] core::Result<Report> wait_for(pid_t tid);
 
 }  // namespace sp::supervisor::ptrace

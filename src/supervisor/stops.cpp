@@ -92,6 +92,7 @@ bool Supervisor::on_exact_stop(Tracee& tracee, const WaitStatus& status) {
   const bool runs_user_code_next = std::holds_alternative<SignalDelivery>(status) ||
                                    std::holds_alternative<InterruptStop>(status);
   const auto* delivery = std::get_if<SignalDelivery>(&status);
+  at_syscall_ = !runs_user_code_next;
   if (releasing_) {
     exact_->on_other_stop(tracee);
     if (delivery != nullptr && delivery->signal == SIGTRAP && exact_->on_retired_trap(tracee)) {
@@ -261,7 +262,7 @@ void Supervisor::let_run(Tracee& tracee, int signal, bool may_detach) {
     exact_->resume(tracee, signal);
     return;
   }
-  if (!detach || (exact_ && !exact_->make_detachable(tracee))) {
+  if (!detach || (exact_ && !exact_->make_detachable(tracee, at_syscall_))) {
     (void)ptrace::resume(tracee.id.tid, signal);
     return;
   }

@@ -41,7 +41,7 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
       timer_(options_.timer, slots_, meter_, wishes_, doorbell_, events),
       sampler_(options_.sampler, outbox_) {
   if (options_.exact) {
-    exact_.emplace(*options_.exact, outbox_);
+    exact_.emplace(*options_.exact, outbox_, guardian_);
   }
 }
 
@@ -139,7 +139,7 @@ void Supervisor::one_round(bool block) {
     }
   }
   outbox_.flush();
-  const auto report = ptrace::wait_any(block);
+  const auto report = exact_ ? ptrace::watch_any(block) : ptrace::wait_any(block);
   if (!report) {
     // ECHILD: nothing is left. Somebody rings while we wait for more than children.
     over_ = true;

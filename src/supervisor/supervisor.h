@@ -147,6 +147,7 @@ class Supervisor {
   bool load_ended_ = false;
   bool over_ = false;
   bool releasing_ = false;
+  bool at_syscall_ = false;      // the stop that is being served: on the side of a system call
   core::TimePoint reported_at_;  // when the report that is being served was heard of
 
   int interrupts_served_ = 0;

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "core/address.h"
+#include "core/fd.h"
+
+namespace sp::supervisor {
+
+/// The breakpoints that stand in anybody's memory, in memory that is shared with the guardian
+/// process, which takes them away where superprofiler died without having done it.
+///
+/// One entry is a breakpoint: written before it is planted and erased after it was taken away, so
+/// that at any instant every breakpoint has one. The guardian looks what stands there.
+class PlantedBoard {
+ public:
+  using Place = std::uint32_t;
+  static constexpr Place kNowhere = ~Place{0};
+
+  /// Maps the board; to be called before the guardian is forked. Without memory for it places
+  /// cannot be had.
+  PlantedBoard();
+  PlantedBoard(const PlantedBoard&) = delete;
+  PlantedBoard& operator=(const PlantedBoard&) = delete;
+  ~PlantedBoard();
+
+  [[nodiscard]] Place add(std::uint32_t space, core::Address address,
+                          std::span<const std::byte> original);
+  void remove(Place place);
+
+  /// A number for an address space.
+  [[nodiscard]] std::uint32_t new_space() { return next_space_++; }
+
+  /// The guardian's: restores what stands in the address spaces whose memory it has.
+  void restore(const std::map<std::uint32_t, core::UniqueFd>& memories) const;
+
+ private:
+  struct Entry {
+    std::atomic<std::uint64_t> address;  // 0: free
+    std::uint32_t space;
+    std::uint32_t original;
+  };
+  struct Board {
+    std::atomic<std::uint32_t> used;  // entries beyond were never used
+    Entry entries[1];
+  };
+  // 64 MiB that cost nothing until they are written to.
+  static constexpr std::size_t kSize = std::size_t{64} << 20U;
+  static constexpr Place kPlaces = (kSize - sizeof(Board)) / sizeof(Entry);
+
+  Board* board_ = nullptr;
+  std::vector<Place> free_;
+  std::uint32_t next_space_ = 1;
+};
+
+}  // namespace sp::supervisor

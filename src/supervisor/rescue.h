@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "supervisor/counted_code.h"
+#include "supervisor/ptrace.h"
+
+namespace sp::supervisor {
+
+/// What saves a process with breakpoints in it where superprofiler is killed: a page in its memory
+/// with a handler for SIGTRAP, by which a thread that runs into a breakpoint goes back to it until
+/// the guardian has taken it away. The target goes on seeing SIGTRAP's default action.
+///
+/// All of these need the thread in a stop for a signal or an interrupt.
+
+/// Before the first breakpoint. Where the process handles SIGTRAP itself, or has a seccomp filter
+/// that we do not have, it is left alone.
+void install_rescue(CountedCode& code, pid_t tid);
+/// The target is about to get a SIGTRAP of its own.
+void give_up_handler(CountedCode& code, pid_t tid);
+/// Every breakpoint is gone: takes away the handler and the page.
+void remove_rescue(CountedCode& code, pid_t tid);
+
+void set_second_argument(ptrace::Registers& registers, std::uint64_t value);
+
+}  // namespace sp::supervisor
