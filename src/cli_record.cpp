@@ -178,6 +178,15 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
     if (given.has("no-instrumentation")) {
       return fail("-n samples only and -s counts exactly; keep one of them");
     }
+    for (const char* of_samples : {"delay", "wall", "flame"}) {
+      if (given.has(of_samples)) {
+        options.notes.push_back(
+            fmt::format("--{}: no effect with -s, which counts from the start and takes no samples",
+                        of_samples));
+      }
+    }
+    options.wall = false;
+    options.delay = {};
   }
   if (const auto value = given.last("func-instrumentation-depth")) {
     const auto depth = parse_number("--func-instrumentation-depth", *value, 0, 100000);
@@ -223,7 +232,7 @@ Nothing read_output(const Arguments& given, RecordOptions& options) {
   }
   options.debug_dirs = given.all("debug-dir");
   options.overwrite = given.has("overwrite");
-  options.flame = given.has("flame");
+  options.flame = given.has("flame") && options.single == Single::off;
   options.by_thread = given.has("by-thread");
   return {};
 }

@@ -21,7 +21,9 @@ enum class EdgeFlow : std::uint8_t {
 
 /// A straight run of instructions as it was executed: from where control came in to the
 /// instruction that ends it. Runs may overlap: a jump into the middle of one is another run with
-/// the same end. `Where` is core::Address (supervisor) or core::ModuleOffset (from the analyzer on).
+/// the same end. It may be told again, longer, when a thread has come back from a system call in it
+/// that was its end so far. `Where` is core::Address (supervisor) or core::ModuleOffset (from the
+/// analyzer on).
 template <typename Where>
 struct CodeRun {
   Where start;

@@ -13,6 +13,8 @@ namespace sp::core {
 /// What our being there cost the target, measured while it ran.
 struct Cost {
   std::uint64_t stops = 0;
+  /// False where the target is stopped all the time (--single): of all below nothing is known then.
+  bool is_share_known = true;
   Duration stopped{};  // sum over all threads
   Duration longest_stop{};
   Duration target_cpu{};        // on-CPU time of the target while it was watched

@@ -26,10 +26,20 @@ void CodeProfile::add(const core::CodeCountsTaken& taken) {
 
 void CodeProfile::add(const core::CodeRun<core::ModuleOffset>& run) {
   const std::uint32_t known = find_run(run.start);
-  const bool same =
-      known != IdIndex::kNone && std::ranges::equal(lengths(runs_[known]), run.lengths);
-  if (same || run.lengths.empty()) {
+  if (run.lengths.empty()) {
     return;
+  }
+  bool grew = false;
+  if (known != IdIndex::kNone) {
+    const auto before = lengths(runs_[known]);
+    const std::size_t in_both = std::min(before.size(), run.lengths.size());
+    const bool agree = std::equal(
+        before.begin(), before.begin() + static_cast<std::ptrdiff_t>(in_both), run.lengths.begin());
+    // Told before a thread came back from a system call in it, it was shorter.
+    if (agree && run.lengths.size() <= before.size()) {
+      return;
+    }
+    grew = agree;
   }
   const bool full = known == IdIndex::kNone && runs_.size() >= max_runs_;
   if (full || lengths_.size() + run.lengths.size() > kMaxInstructions) {
@@ -41,7 +51,7 @@ void CodeProfile::add(const core::CodeRun<core::ModuleOffset>& run) {
   lengths_.insert(lengths_.end(), run.lengths.begin(), run.lengths.end());
   if (known != IdIndex::kNone) {
     runs_[known] = kept;
-    ++changed_runs_;
+    changed_runs_ += grew ? 0 : 1;
     return;
   }
   runs_.push_back(kept);

@@ -123,6 +123,13 @@ class SummaryWriter {
 
   void cost() {
     const core::Cost& cost = facts_.cost;
+    if (!cost.is_share_known) {
+      wrapped(fmt::format(
+          "cost: {} {} in {}: counting by breakpoints slows a program down 10 to 1,000 "
+          "times, so its times are not those of a normal run",
+          grouped(cost.stops), cost.stops == 1 ? "stop" : "stops", duration_text(facts_.elapsed)));
+      return;
+    }
     std::string text = fmt::format(
         "cost: {} {}, {} stopped, longest pause {}; overhead about {:.2f} % of {} on-CPU",
         grouped(cost.stops), cost.stops == 1 ? "stop" : "stops", duration_text(cost.stopped),

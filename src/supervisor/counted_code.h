@@ -79,6 +79,8 @@ class CountedCode {
 
   [[nodiscard]] core::ProcessId owner() const { return owner_; }
   [[nodiscard]] bool plants() const { return plants_; }
+  /// From now on every run is to be stepped. Before the first one is known.
+  void plant_nothing() { plants_ = false; }
 
   /// The breakpoint that stands there; nullptr where none does.
   [[nodiscard]] Site* planted_at(core::Address address);

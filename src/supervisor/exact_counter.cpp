@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "arch/native.h"
+#include "core/log.h"
 #include "supervisor/proc_files.h"
 #include "supervisor/rescue.h"
 
@@ -62,6 +63,13 @@ bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
   if (code.plants() && !code.rescue().tried) {
     read_maps(*tracee.process, tracee.id);
     install_rescue(code, tracee.id.tid);
+    if (!code.rescue().handler_is_ours) {
+      code.plant_nothing();
+      core::log_note(
+          "process {} handles SIGTRAP or is confined by seccomp, so that breakpoints could "
+          "outlive superprofiler: counting it by single steps, which is slower",
+          tracee.process->id.pid);
+    }
   }
   unblock_trap(tracee);
   enter(tracee, pc, now);

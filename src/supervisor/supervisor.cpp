@@ -388,6 +388,7 @@ void Supervisor::fill(core::RunFacts& facts) const {
   }
   if (exact_) {
     facts.cost.stops = exact_->stops();
+    facts.cost.is_share_known = false;
   }
   facts.cost.budget_percent = options_.timer.overhead_percent;
   facts.cost.requested_interval = options_.timer.interval;

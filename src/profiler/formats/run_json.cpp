@@ -161,10 +161,16 @@ void write_cost(JsonWriter& json, const core::Cost& cost) {
   json.key("cost").begin_object();
   json.key("kind").string("measured");
   json.key("stops").number(cost.stops);
-  us("stopped_us", cost.stopped);
-  us("longest_stop_us", cost.longest_stop);
-  us("target_cpu_us", cost.target_cpu);
-  json.key("overhead_percent").real(cost.overhead_percent);
+  if (cost.is_share_known) {
+    us("stopped_us", cost.stopped);
+    us("longest_stop_us", cost.longest_stop);
+    us("target_cpu_us", cost.target_cpu);
+    json.key("overhead_percent").real(cost.overhead_percent);
+  } else {
+    for (const char* key : {"stopped_us", "longest_stop_us", "target_cpu_us", "overhead_percent"}) {
+      json.key(key).null();
+    }
+  }
   json.key("budget_percent").real(cost.budget_percent);
   us("requested_interval_us", cost.requested_interval);
   us("mean_interval_us", cost.mean_interval);

@@ -157,6 +157,10 @@ TEST(Record, counts_exactly_by_planting_or_by_steps) {
   EXPECT_EQ(record({"--single=step", "-s", "--", "ls"}).single, Single::plant);
   EXPECT_EQ(record({"-s", "-p", "7"}).pid, 7);
   EXPECT_TRUE(record({"-s", "--", "ls"}).notes.empty());
+  const auto sampling_too = record({"-s", "--flame", "--wall", "-D", "1s", "--", "ls"});
+  EXPECT_EQ(sampling_too.notes.size(), 3U);
+  EXPECT_FALSE(sampling_too.flame || sampling_too.wall);
+  EXPECT_EQ(sampling_too.delay, core::Duration{});
 }
 
 TEST(Record, says_that_no_aslr_needs_a_launch) {
