@@ -171,7 +171,7 @@ Nothing read_sampling(const Arguments& given, RecordOptions& options) {
 Nothing read_exact(const Arguments& given, RecordOptions& options) {
   if (const auto value = given.last("single")) {
     const bool plain = *value == Arguments::kPlain;
-    if (const auto known = plain ? Nothing{} : check_choice("single", *value); !known) {
+    if (auto known = plain ? Nothing{} : check_choice("single", *value); !known) {
       return known;
     }
     options.single = plain ? Single::plant : Single::step;

@@ -31,7 +31,8 @@ void Analyzer::handle(core::StopEvent event) {
       [this, &event](auto& detail) {
         using Detail = std::decay_t<decltype(detail)>;
         if constexpr (std::is_same_v<Detail, core::Sampled> ||
-                      std::is_same_v<Detail, core::Waited>) {
+                      std::is_same_v<Detail, core::Waited> ||
+                      std::is_same_v<Detail, core::CodeCounted>) {
           on(event, detail);
         } else if constexpr (std::is_same_v<Detail, core::Mapped>) {
           stacks_->set_maps(event.process, event.thread, std::move(detail.maps));
@@ -52,8 +53,6 @@ void Analyzer::handle(core::StopEvent event) {
           }
         } else if constexpr (std::is_same_v<Detail, core::Lost>) {
           records_.push(core::SamplesLost{detail.samples});
-        } else if constexpr (std::is_same_v<Detail, core::CodeCounted>) {
-          on(event, detail);
         } else {
           static_assert(std::is_same_v<Detail, core::SnapshotWanted>);
           records_.push(core::SnapshotWanted{});
