@@ -3,17 +3,13 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <set>
 #include <utility>
 
 #include "supervisor/exact_pace.h"
-#include "supervisor/proc_files.h"
 
 namespace sp::supervisor {
 namespace {
@@ -27,13 +23,6 @@ constexpr core::Duration kIdleRound = milliseconds(10);
 constexpr core::Duration kLead = microseconds(100);
 /// A stop takes a tenth of it.
 constexpr core::Duration kLongestBusy = microseconds(300);
-constexpr core::Duration kWindow = milliseconds(100);
-
-core::Duration own_cpu_time() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 }  // namespace
 
@@ -167,40 +156,6 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
   return next;
 }
 
-void SampleTimer::look_at_all(core::TimePoint now, int cpus) {
-  const auto before = list_version_;
-  SampleSlots::List old;
-  if (options_.wall) {
-    old = list_;
-  }
-  slots_.refresh(list_, list_version_);
-  if (options_.wall && before != list_version_) {
-    for (const auto& slot : old) {
-      if (slot->state == SlotState::gone) {
-        waits_.report(*slot, now);
-      }
-    }
-  }
-  // A look takes about 1 us. So of many threads a window is looked at, every thread with the same
-  // chance: fewer samples, no bias.
-  const auto budget = static_cast<std::size_t>(
-      std::clamp<std::int64_t>(options_.interval / microseconds(20), 8, 256));
-  const std::size_t looks = std::min(budget, list_.size());
-  const std::size_t first = looks < list_.size() ? random_() % list_.size() : 0;
-  running_.clear();
-  asked_ = 0;
-  for (std::size_t i = 0; i < looks; ++i) {
-    const auto& slot = list_[(first + i) % list_.size()];
-    look(*slot, slot);
-  }
-  std::set<int> busy;
-  for (const Running& running : running_) {
-    busy.insert(running.cpu);
-  }
-  busy_cpus_ = std::max<std::size_t>(busy.size(), 1);
-  account(now, looks, list_.size(), cpus);
-}
-
 core::TimePoint SampleTimer::plan(core::TimePoint planned, core::TimePoint now, bool missed) {
   // Each CPU that the target uses is ticked on once in the interval on average.
   core::Duration mean =
@@ -259,33 +214,6 @@ void SampleTimer::sample_was_taken(bool at_system_call) {
   at_system_call_ = 0;
 }
 
-void SampleTimer::look(SampleSlot& slot, const Slot& shared) {
-  const SlotState state = slot.state;
-  if (state == SlotState::gone || state == SlotState::not_sampled) {
-    return;
-  }
-  if (state == SlotState::asked) {
-    ++counts_.while_in_flight;
-    ++asked_;
-    slot.ticks += options_.wall ? 1 : 0;
-    return;
-  }
-  std::array<char, 1024> buffer;
-  const auto stat = parse_stat(reread(slot.stat, slot, "stat", buffer));
-  if (!stat) {
-    return;
-  }
-  if (stat->state == 'R') {
-    running_.push_back({shared, stat->processor});
-    if (slot.wait_id != 0) {
-      waits_.woke(slot, core::Clock::now());
-    }
-  } else if (options_.wall && (stat->state == 'S' || stat->state == 'D') &&
-             !waits_.look(slot, core::Clock::now())) {
-    dropped_ = true;
-  }
-}
-
 void SampleTimer::ask(const Slot& slot, core::TimePoint since) {
   const bool by_signal = !interrupts_only_ && slot->guard != nullptr;
   if (slot->state != SlotState::idle) {
@@ -322,35 +250,6 @@ void SampleTimer::ask(const Slot& slot, core::TimePoint since) {
     if (slot->state.compare_exchange_strong(expected, SlotState::idle)) {
       --slot->guard->stops_in_flight;
     }
-  }
-}
-
-void SampleTimer::account(core::TimePoint now, std::size_t looked, std::size_t of, int cpus) {
-  const core::Duration gap = now - last_tick_;
-  last_tick_ = now;
-  ++counts_.ticks;
-  counts_.ticking += gap.count();
-  const double running =
-      looked == 0 ? 0
-                  : std::min<double>(static_cast<double>(running_.size() + asked_) *
-                                         static_cast<double>(of) / static_cast<double>(looked),
-                                     cpus);
-  counts_.target_cpu += static_cast<std::int64_t>(running * static_cast<double>(gap.count()));
-  running_now_ += (running - running_now_) / 16;
-  if (now - window_start_ < kWindow) {
-    return;
-  }
-  // Where the target could use every CPU, what we compute beside its stops is taken from it too.
-  const core::Duration own = own_cpu_time();
-  const double used = static_cast<double>((own - own_cpu_at_window_).count()) /
-                      (static_cast<double>((now - window_start_).count()) * cpus);
-  own_share_ = running_now_ > cpus - 0.5 ? used : 0;
-  own_cpu_at_window_ = own;
-  window_start_ = now;
-  if (dropped_.exchange(false)) {
-    governor_.samples_were_dropped();
-  } else {
-    governor_.window_was_clean();
   }
 }
 

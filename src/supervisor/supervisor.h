@@ -78,7 +78,7 @@ class Supervisor {
   void fill(core::RunFacts& facts) const;
 
  private:
-  // The loop (supervisor.cpp).
+  // The loop (supervisor.cpp), what is asked for (wishes.cpp), the end (release.cpp).
   void one_round(bool block);
   void serve_wishes();
   void serve_interrupts();
@@ -92,7 +92,7 @@ class Supervisor {
   [[nodiscard]] bool stops_in_flight() const;
   void cancel_stops_in_flight();
 
-  // What a report means (stops.cpp).
+  // What a report means (stops.cpp), and who comes and goes (lifecycle.cpp).
   void on_report(const ptrace::Report& report);
   void on_end(pid_t tid, const WaitStatus& status);
   void on_stop(pid_t tid, const WaitStatus& status);

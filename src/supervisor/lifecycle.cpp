@@ -1,0 +1,143 @@
+// Who is traced: processes and threads come and go. A part of Supervisor.
+#include <fmt/format.h>
+#include <sys/types.h>
+
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "supervisor/proc_files.h"
+#include "supervisor/supervisor.h"
+
+namespace sp::supervisor {
+namespace {
+
+std::uint64_t start_time_of(pid_t pid) {
+  const auto stat = read_stat(pid);
+  return stat ? stat->start_time : 0;
+}
+
+}  // namespace
+
+std::shared_ptr<TracedProcess> Supervisor::add_process(pid_t pid, core::ProcessId parent) {
+  auto process = tracees_.add_process(pid);
+  process->guard = guardian_.guard(pid, start_time_of(pid));
+  announce(*process, parent);
+  return process;
+}
+
+std::shared_ptr<TracedProcess> Supervisor::exec_process(
+    const std::shared_ptr<TracedProcess>& before) {
+  auto process = tracees_.exec_process(before->id.pid);
+  process->guard = guardian_.guard(before->id.pid, start_time_of(before->id.pid));
+  announce(*process, before->id);
+  return process;
+}
+
+void Supervisor::announce(const TracedProcess& process, core::ProcessId parent) {
+  std::string command;
+  for (const std::string& word : read_command_line(process.id.pid)) {
+    command += (command.empty() ? "" : " ") + word;
+  }
+  outbox_.deliver(
+      {process.id, {}, core::Clock::now(), core::ProcessStarted{parent, std::move(command)}});
+}
+
+Tracee* Supervisor::adopt(pid_t tid) {
+  const auto group = read_thread_group(tid);
+  if (!group) {
+    return nullptr;
+  }
+  auto process = tracees_.find_process(*group);
+  if (process == nullptr) {
+    core::ProcessId parent;
+    const auto status = read_proc(fmt::format("/proc/{}/status", tid));
+    const auto field = status ? status_field(*status, "PPid") : std::nullopt;
+    pid_t parent_pid = 0;
+    if (field && std::from_chars(field->data(), field->data() + field->size(), parent_pid).ec ==
+                     std::errc{}) {
+      if (const auto known = tracees_.find_process(parent_pid)) {
+        parent = known->id;
+      }
+    }
+    process = add_process(*group, parent);
+    if (exact_) {
+      begin_counting_child(*process, tid, parent);
+    }
+  }
+  return &add_tracee(tid, *group, process);
+}
+
+void Supervisor::on_forked(const Tracee& tracee) {
+  const auto child = exact_ ? ptrace::event_message(tracee.id.tid) : core::fail("");
+  if (child && tracee.process->counted != nullptr &&
+      tracees_.find(static_cast<pid_t>(*child)) == nullptr) {
+    origins_[static_cast<pid_t>(*child)] = ExactCounter::origin_of(tracee);
+  }
+}
+
+void Supervisor::begin_counting_child(TracedProcess& process, pid_t tid, core::ProcessId parent) {
+  ExactCounter::Origin origin;
+  if (const auto announced = origins_.find(tid); announced != origins_.end()) {
+    origin = std::move(announced->second);
+  } else if (const auto known = tracees_.find_process(parent.pid)) {
+    // It was quicker than its parent's report, so that its parent is still in the call.
+    origin = {known->counted, 0};
+  }
+  if (origin.code == nullptr) {
+    return;
+  }
+  exact_->begin_child(process, tid, origin);
+  process.followed = options_.follow_forks;
+  if (!process.followed && process.counted != origin.code) {
+    exact_->restore(process);
+    process.counted = nullptr;
+    process.profiled = false;
+  }
+}
+
+Tracee& Supervisor::add_tracee(pid_t tid, pid_t pid, std::shared_ptr<TracedProcess> process) {
+  Tracee& tracee = tracees_.add(tid, std::move(process));
+  outbox_.deliver({tracee.process->id, tracee.id, core::Clock::now(),
+                   core::ThreadStarted{read_name(pid, tid)}});
+  origins_.erase(tid);
+  tracee.counted.counted = tracee.process->followed && (options_.all_threads || tid == pid);
+  tracee.let_go = exact_ && !tracee.process->profiled;
+  if (!releasing_ && tracee.process->profiled && (options_.all_threads || tid == pid)) {
+    tracee.slot = std::make_shared<SampleSlot>(tracee.process->id, tracee.id);
+    tracee.slot->guard = tracee.process->guard;
+    slots_.add(tracee.slot);
+  }
+  return tracee;
+}
+
+void Supervisor::remove_tracee(Tracee& tracee) {
+  const auto process = tracee.process;
+  const core::ThreadId thread = tracee.id;
+  core::ThreadEnded ended{std::move(tracee.last_name)};
+  if (tracee.slot != nullptr) {
+    slots_.remove(tracee.slot);
+  }
+  if (process->exiting > 0) {
+    --process->exiting;
+  }
+  --process->threads;
+  tracees_.remove(thread.tid);
+  outbox_.deliver({process->id, thread, core::Clock::now(), std::move(ended)});
+  if (process->threads == 0) {
+    end_process(process, thread);
+  }
+}
+
+void Supervisor::end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread) {
+  if (process->counted != nullptr && process->counted->owner() == process->id) {
+    exact_->send_counts(*process, thread);
+  }
+  Guardian::release(std::exchange(process->guard, nullptr));
+  if (tracees_.find_process(process->id.pid) == process) {
+    tracees_.forget_process(process->id.pid);
+  }
+  outbox_.deliver({process->id, thread, core::Clock::now(), core::ProcessEnded{}});
+}
+
+}  // namespace sp::supervisor
