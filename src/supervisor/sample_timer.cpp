@@ -200,7 +200,9 @@ void SampleTimer::sample_was_taken(bool at_system_call) {
   constexpr int kLookedWhenPrecise = 256;
   ++looked_;
   at_system_call_ += at_system_call ? 1 : 0;
-  if (looked_ < (precise_ ? kLookedWhenPrecise : kLooked)) {
+  // The samples until then lean towards the calls: where it is plain, fewer of them will do.
+  const bool is_plain = !precise_ && looked_ >= kLooked / 4 && at_system_call_ * 4 > looked_;
+  if (looked_ < (precise_ ? kLookedWhenPrecise : kLooked) && !is_plain) {
     return;
   }
   if (!precise_) {
