@@ -118,7 +118,7 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     return true;
   }
   if (info->si_code == TRAP_TRACE && (thread.stepped || thread.delivering || thread.aside)) {
-    on_step(tracee, pc, now);
+    on_step(tracee, *registers, now);
     return true;
   }
   return false;
@@ -161,7 +161,8 @@ void ExactCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
   go(tracee);
 }
 
-void ExactCounter::on_step(Tracee& tracee, Address pc, core::TimePoint now) {
+void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now) {
+  const Address pc = Native::pc(registers);
   CountedThread& thread = tracee.counted;
   thread.delivering = false;
   if (thread.aside) {
@@ -177,7 +178,7 @@ void ExactCounter::on_step(Tracee& tracee, Address pc, core::TimePoint now) {
   } else if (thread.stepped) {
     const std::optional<core::Instruction> done = thread.next;
     if (done) {
-      hide_step(tracee, *done);
+      hide_step(tracee, *done, registers);
     }
     if (done && core::ends_block(done->flow)) {
       cross(tracee, done->address, pc, flow_of_edge(*done, pc), now);
@@ -190,13 +191,13 @@ void ExactCounter::on_step(Tracee& tracee, Address pc, core::TimePoint now) {
   go(tracee);
 }
 
-void ExactCounter::hide_step(const Tracee& tracee, const core::Instruction& done) {
+void ExactCounter::hide_step(const Tracee& tracee, const core::Instruction& done,
+                             ptrace::Registers& registers) {
   std::array<std::byte, kLongestCode> bytes{};
   const std::size_t size = tracee.process->counted->code_at(done.address, bytes);
   ThreadMemory memory(tracee.id.tid);
-  auto registers = ptrace::registers(tracee.id.tid);
-  if (registers && Native::hide_step(std::span(bytes).first(size), *registers, memory)) {
-    (void)ptrace::set_registers(tracee.id.tid, *registers);
+  if (Native::hide_step(std::span(bytes).first(size), registers, memory)) {
+    (void)ptrace::set_registers(tracee.id.tid, registers);
   }
 }
 

@@ -72,8 +72,9 @@ class ExactCounter {
 
  private:
   void on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& registers, core::TimePoint now);
-  void on_step(Tracee& tracee, core::Address pc, core::TimePoint now);
-  static void hide_step(const Tracee& tracee, const core::Instruction& done);
+  void on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now);
+  static void hide_step(const Tracee& tracee, const core::Instruction& done,
+                        ptrace::Registers& registers);
   void on_handler_entry(Tracee& tracee, core::Address pc, core::TimePoint now);
   void on_syscall_exit(Tracee& tracee, core::Address pc, std::int64_t result, core::TimePoint now);
   void on_maps_changed(Tracee& tracee, const CountedThread::Call& call, std::int64_t result);

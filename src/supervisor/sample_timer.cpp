@@ -104,13 +104,7 @@ SampleSlots::List SampleTimer::take_interrupts() {
 
 core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
                                   CpuFollower& follower) {
-  if (ticker_ && ticker_->is_kept_waiting()) {
-    options_.tick_on_target = false;
-  }
-  if (ticker_ && !(precise_ && options_.tick_on_target)) {
-    ticker_.reset();
-    ticking_there_ = false;
-  }
+  choose_way(follower);
   if (ticker_ && !ticker_->ticked()) {
     return planned + kLead;  // it was kept off its CPU
   }
@@ -121,13 +115,7 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
       return now + kIdleRound;
     }
     look_at_all(now, follower.cpus());
-    if (options_.follow_cpu && !running_.empty()) {
-      if (busy_cpus_ == 1) {
-        follower.follow(running_.front().cpu, running_.front().slot->thread.tid);
-      } else {
-        follower.visit();
-      }
-    }
+    place(follower);
     if (!running_.empty()) {
       asked = ticker_ ? runs_on(ticker_->cpu()) : running_[random_() % running_.size()].slot;
     }
@@ -141,13 +129,11 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
       ask(asked, now);
     }
   }
-  const core::TimePoint next = plan(planned, now, ticker_ && asked == nullptr);
+  const core::TimePoint next = plan(planned, now, ticker_ && asked == nullptr && !running_.empty());
   if (ticker_) {
     ticker_->load(asked, next, cpu_to_tick_on());
-  } else if (precise_ && options_.tick_on_target && options_.follow_cpu && follower.cpus() > 1 &&
-             !running_.empty()) {
+  } else if (ticking_there_ && !running_.empty()) {
     ticker_.emplace([this](const Slot& slot) { ask_from_ticker(slot); }, next, cpu_to_tick_on());
-    ticking_there_ = true;
     return next;
   }
   if (asked != nullptr && follower.keeps_busy()) {
@@ -156,17 +142,36 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
   return next;
 }
 
+void SampleTimer::choose_way(const CpuFollower& follower) {
+  ticker_gave_up_ = ticker_gave_up_ || (ticker_ && ticker_->is_kept_waiting());
+  ticking_there_ = precise_ && !ticker_gave_up_ && options_.follow_cpu && follower.cpus() > 1;
+  if (!ticking_there_) {
+    ticker_.reset();
+  }
+}
+
+void SampleTimer::place(CpuFollower& follower) const {
+  if (!options_.follow_cpu || running_.empty()) {
+    return;
+  }
+  if (busy_cpus_ == 1) {
+    follower.follow(running_.front().cpu, running_.front().slot->thread.tid);
+  } else {
+    follower.visit();
+  }
+}
+
 core::TimePoint SampleTimer::plan(core::TimePoint planned, core::TimePoint now, bool missed) {
   // Each CPU that the target uses is ticked on once in the interval on average.
   core::Duration mean =
       governor_.interval(meter_.per_stop(), own_share_) / static_cast<std::int64_t>(busy_cpus_);
-  if (missed && !running_.empty()) {
+  if (missed) {
     mean /= 4;  // nothing ran where the ticker was: it goes after the target
   }
   // Planned from the plan, so that a late wake-up does not lower the rate; a long delay (we were
   // stopped) is not made up for.
   const core::TimePoint next = std::max(planned + jittered(mean), now - 2 * mean);
-  return precise_ ? std::max(next, now + 3 * kLead) : next;
+  return ticking_there_ ? std::max(next, now + 3 * kLead) : next;
 }
 
 SampleTimer::Slot SampleTimer::runs_on(int cpu) {

@@ -32,8 +32,6 @@ struct SampleTimerOptions {
   bool wall = false;
   bool sample = true;      // false: no tick; the rest goes on (exact mode)
   bool follow_cpu = true;  // false: for bench/ alone, to show what it buys
-  /// Whether it may use a Ticker where that is called for.
-  bool tick_on_target = true;
   core::Duration delay{};
   core::Duration duration{};  // 0: no end
 };
@@ -96,7 +94,12 @@ class SampleTimer {
   /// One of the threads that run on `cpu`; null where there is none.
   [[nodiscard]] Slot runs_on(int cpu);
   [[nodiscard]] int cpu_to_tick_on();
+  /// The time of the next tick. `missed`: something ran, but not where the ticker was.
   [[nodiscard]] core::TimePoint plan(core::TimePoint planned, core::TimePoint now, bool missed);
+  /// Starts or ends the ticker as it is called for.
+  void choose_way(const CpuFollower& follower);
+  /// Puts our threads where they serve those that run now.
+  void place(CpuFollower& follower) const;
   void ask(const Slot& slot, core::TimePoint since);
   void ask_from_ticker(const Slot& slot);
   /// See CpuFollower::keeps_busy().
@@ -116,8 +119,9 @@ class SampleTimer {
   std::atomic<bool> dropped_{false};
   std::atomic<bool> interrupts_only_{false};
   std::atomic<bool> precise_{false};        // is called for
-  std::atomic<bool> ticking_there_{false};  // is done
-  int looked_ = 0;                          // these three: the ptrace thread's
+  std::atomic<bool> ticking_there_{false};  // is done, or is from the next tick on
+  bool ticker_gave_up_ = false;
+  int looked_ = 0;  // these three: the ptrace thread's
   int at_system_call_ = 0;
   bool came_back_ = false;
 

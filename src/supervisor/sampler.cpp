@@ -48,6 +48,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
       tracee.slot->interrupted_call = *call;
     }
   }
+  ++tracee.process->samples;
   if (wants_maps(*tracee.process, Native::pc(*registers), now)) {
     send_maps(*tracee.process, tracee.id, now);
   }
@@ -109,10 +110,10 @@ void Sampler::copy_stack(const Tracee& tracee, const ptrace::Registers& register
 /// Maps that are not known when a stack is unwound can be looked up then, but not any more where
 /// the process has ended: and many programs live for milliseconds, the first of which load
 /// libraries.
-bool Sampler::wants_maps(TracedProcess& process, core::Address pc, core::TimePoint now) const {
+bool Sampler::wants_maps(const TracedProcess& process, core::Address pc,
+                         core::TimePoint now) const {
   constexpr std::uint64_t kFirstSamples = 64;
-  const std::uint64_t number = ++process.samples;
-  const bool early = number <= kFirstSamples && std::has_single_bit(number);
+  const bool early = process.samples <= kFirstSamples && std::has_single_bit(process.samples);
   return (early || !knows(process, pc)) &&
          now - process.maps_read > kMapsShare * process.maps_reading;
 }

@@ -46,7 +46,7 @@ class Sampler {
 
  private:
   void copy_stack(const Tracee& tracee, const ptrace::Registers& registers);
-  [[nodiscard]] bool wants_maps(TracedProcess& process, core::Address pc,
+  [[nodiscard]] bool wants_maps(const TracedProcess& process, core::Address pc,
                                 core::TimePoint now) const;
   [[nodiscard]] bool knows(const TracedProcess& process, core::Address pc) const;
 

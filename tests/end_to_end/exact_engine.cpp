@@ -58,10 +58,10 @@ TEST_F(Exact, planting_and_stepping_count_the_same) {
 }
 
 /// The program, counted: it says and returns what it does alone.
-void expect_unchanged(const Words& program) {
+void expect_unchanged(const Words& program, const std::string& way = "-s") {
   const TempDir directory;
   const Outcome alone = run(program);
-  const Profiled counted = profile(directory, {"-q", "-s"}, program);
+  const Profiled counted = profile(directory, {"-q", way}, program);
   EXPECT_EQ(counted.outcome.wait_status, alone.wait_status) << counted.outcome.text();
   EXPECT_EQ(counted.outcome.out, alone.out);
   EXPECT_EQ(counted.outcome.foreign_lines(), alone.foreign_lines());
@@ -69,7 +69,10 @@ void expect_unchanged(const Words& program) {
 
 TEST_F(Exact, threads_are_not_disturbed) { expect_unchanged({target("thread_sums"), "4", "5000"}); }
 
-TEST_F(Exact, flags_are_read_and_written_as_ever) { expect_unchanged({target("reads_flags")}); }
+TEST_F(Exact, flags_are_read_and_written_as_ever) {
+  expect_unchanged({target("reads_flags")});
+  expect_unchanged({target("reads_flags")}, "--single=step");
+}
 
 TEST_F(Exact, handlers_of_the_target_run_as_ever) {
   expect_unchanged({target("own_handlers"), "2"});
