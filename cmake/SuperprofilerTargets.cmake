@@ -10,7 +10,9 @@ if(SP_WERROR)
   target_compile_options(sp_options INTERFACE -Werror)
 endif()
 if(SP_SANITIZE)
-  target_compile_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE} -fno-sanitize-recover=all)
+  # GCC takes what a sanitizer adds for uses of what was not set.
+  target_compile_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE} -fno-sanitize-recover=all
+                                              -Wno-maybe-uninitialized)
   target_link_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE})
 endif()
 

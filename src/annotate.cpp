@@ -82,9 +82,11 @@ class Listing {
   std::string text() {
     const std::uint64_t end = find_end();
     const auto code = bytes(function_.start, end);
-    text_ = fmt::format("{}  {}  {:#x}..{:#x}  {}\n{:>15}  {:>8}\n", function_.name,
-                        function_.module, function_.start, function_.start + code.size(),
-                        function_.kind, "hits", "offset");
+    text_ =
+        fmt::format("{}  {}  {:#x}..{:#x}  {}\n{:>15}  {:>8}\n", function_.name, function_.module,
+                    function_.start, function_.start + code.size(),
+                    is_mixed() ? "exact, but for the blocks that say otherwise" : function_.kind,
+                    "hits", "offset");
     for (const ListedInstruction& row :
          list_instructions(code, function_.start, function_.blocks, disassembler_.decode(),
                            disassembler_.unit())) {
@@ -131,6 +133,9 @@ class Listing {
     const std::string hits = row.hits       ? fmt::format("{}", *row.hits)
                              : row.executed ? std::string(".")
                                             : std::string("-");
+    if (row.hits) {
+      say_kind(row.address);
+    }
     const auto code = bytes(row.address, row.address + row.length);
     text_ += fmt::format("{:>15}  {:>8x}:  {}{}\n", hits, row.address,
                          row.is_code ? disassembler_.text(code, row.address) : byte_text(code),
@@ -139,6 +144,28 @@ class Listing {
       text_ += fmt::format("{:>15}  {:>8x}:  (entered here, within the instruction above)\n",
                            inside.hits, inside.offset);
     }
+  }
+
+  [[nodiscard]] bool is_mixed() const {
+    return std::any_of(function_.blocks.begin(), function_.blocks.end(),
+                       [this](const Block& block) { return block.kind != function_.kind; });
+  }
+
+  /// A line above the block, where its hits are not what the first line says. Samples stand in
+  /// words, not among the hits.
+  void say_kind(std::uint64_t offset) {
+    const auto block = std::find_if(function_.blocks.begin(), function_.blocks.end(),
+                                    [&](const Block& b) { return b.offset == offset; });
+    const bool differs = is_mixed() && block->kind != "exact";
+    if (!differs && block->samples == 0) {
+      return;
+    }
+    std::string words = differs ? block->kind : std::string();
+    if (block->samples > 0) {
+      words += fmt::format("{}{} {} of the run fell into it", words.empty() ? "" : "; ",
+                           block->samples, block->samples == 1 ? "sample" : "samples");
+    }
+    text_ += fmt::format("{:>27}({})\n", "", words);
   }
 
   [[nodiscard]] std::string target(std::uint64_t address) {
@@ -161,7 +188,7 @@ class Listing {
 
 int refuse_unknown(const CountedRun& run, const cli::AnnotateOptions& options) {
   std::string line =
-      fmt::format("no executed function of {} is called '{}'", options.run, options.function);
+      fmt::format("no counted function of {} is called '{}'", options.run, options.function);
   const auto similar = similar_names(run, options.function, kNamesOffered);
   for (std::size_t i = 0; i < similar.size(); ++i) {
     line += fmt::format("{}'{}'", i == 0 ? "; there is " : ", ", similar[i]);

@@ -99,10 +99,33 @@ class Row {
   std::array<std::string_view, kColumns.size()> cells_;
 };
 
-/// A module that two files had one after the other may have rows for both.
+constexpr std::string_view kSampled = "sampled";
+constexpr std::string_view kMixed = "mixed";
+
+/// A module that two files had one after the other may have rows for both. A row of kind "sampled"
+/// belongs to the row with the block's hits; its number is no count.
 void add_block(std::map<std::uint64_t, Block>& blocks, const Block& more) {
   Block& block = blocks[more.offset];
-  block = {more.offset, std::max(block.size, more.size), block.hits + more.hits};
+  block.offset = more.offset;
+  block.size = std::max(block.size, more.size);
+  if (more.kind == kSampled) {
+    block.samples += more.hits;
+    return;
+  }
+  block.hits += more.hits;
+  block.kind = block.kind.empty() || block.kind == more.kind ? more.kind : kMixed;
+}
+
+/// By offset, without those that have samples only.
+void keep_counted(CountedFunction& function, const std::map<std::uint64_t, Block>& blocks) {
+  for (const auto& [offset, block] : blocks) {
+    if (block.kind.empty()) {
+      continue;
+    }
+    function.kind =
+        function.blocks.empty() || function.kind == block.kind ? block.kind : std::string(kMixed);
+    function.blocks.push_back(block);
+  }
 }
 
 Result<std::vector<ModuleEntry>> parse_modules(const std::string& text, const std::string& path) {
@@ -141,22 +164,22 @@ Result<std::vector<CountedFunction>> parse_blocks(std::string_view text, const s
     const auto behind = number(row["function_offset"]);
     const auto size = number(row["size"]);
     const auto hits = number(row["hits"]);
-    if (!offset || !behind || !size || !hits || *behind > *offset) {
+    if (!offset || !behind || !size || !hits || *behind > *offset || row["kind"].empty()) {
       return fail(fmt::format("{} is damaged: line {} is no row of a blocks.tsv", name, line));
     }
     const std::string module = unescaped(row["module"]);
     const std::string function = unescaped(row["function"]);
     const std::uint64_t start = *offset - *behind;
     Rows& known = functions[{module, start, function}];
-    known.function = {module, function, start, std::string(row["kind"]), {}};
-    add_block(known.blocks, {*offset, *size, *hits});
+    known.function = {module, function, start, {}, {}};
+    add_block(known.blocks, {*offset, *size, *hits, std::string(row["kind"])});
   }
   std::vector<CountedFunction> sorted;
   for (auto& [key, rows] : functions) {
-    for (const auto& [offset, block] : rows.blocks) {
-      rows.function.blocks.push_back(block);
+    keep_counted(rows.function, rows.blocks);
+    if (!rows.function.blocks.empty()) {
+      sorted.push_back(std::move(rows.function));
     }
-    sorted.push_back(std::move(rows.function));
   }
   return sorted;
 }
@@ -177,7 +200,7 @@ Result<CountedRun> read_run(const std::string& directory) {
   const auto blocks_text = contents_of(blocks_path);
   if (!blocks_text) {
     return fail(
-        fmt::format("the run in {} has no counts (no {}); record them with "
+        fmt::format("the run in {} has no counts (no {}); record it without -n, or with "
                     "superprofiler --single -- CMD",
                     directory, blocks_path));
   }

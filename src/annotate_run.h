@@ -14,6 +14,8 @@ struct Block {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   std::uint64_t hits = 0;
+  std::string kind{};         // of the hits: "exact", "exact-since:2.000"
+  std::uint64_t samples = 0;  // that fell into it, where it was not counted to the end
 
   [[nodiscard]] bool contains(std::uint64_t at) const { return offset <= at && at - offset < size; }
 };
@@ -23,7 +25,7 @@ struct CountedFunction {
   std::string module;  // path
   std::string name;
   std::uint64_t start = 0;
-  std::string kind;           // "exact", "exact-since:2.000"
+  std::string kind;           // of its blocks; "mixed" where they differ
   std::vector<Block> blocks;  // by offset
 };
 

@@ -23,7 +23,8 @@ Examples
   superprofiler annotate output/parse-77 main    its instructions with counts
   superprofiler doctor -p 1234                   may I profile 1234? the fix?
 Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
-stacks.folded, run.json. Ctrl-C ends an attached run; the target lives on.
+blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run;
+the target lives on.
 )help";
 
 std::string option_line(const OptionRow& row) {
@@ -68,7 +69,7 @@ std::string annotate_help_text() {
   std::string text =
       "superprofiler annotate RUN FUNCTION: the function's instructions with how often\n"
       "each block of them was executed, beside its source lines. RUN is the directory of\n"
-      "a run that was recorded with --single, such as output/NAME. FUNCTION is its name\n"
+      "a run that was recorded without -n, such as output/NAME. FUNCTION is its name\n"
       "as blocks.tsv has it; where several have it, MODULE:NAME or MODULE:0xOFFSET.\n"
       "Status 0; 1 where there is nothing to show; 2 where the name is not enough.\n\n";
   for (const OptionRow& row : option_table()) {

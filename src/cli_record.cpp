@@ -168,6 +168,22 @@ Nothing read_sampling(const Arguments& given, RecordOptions& options) {
   return {};
 }
 
+void note_options_of_probes(const Arguments& given, RecordOptions& options) {
+  std::string ignored;
+  for (const OptionRow& row : option_table()) {
+    if (row.group == Group::exact && row.name != "no-instrumentation" && row.name != "single" &&
+        given.has(row.name)) {
+      ignored += fmt::format("{}--{}", ignored.empty() ? "" : ", ", row.name);
+    }
+  }
+  if (!ignored.empty()) {
+    options.notes.push_back(fmt::format("{}: no effect with {}", ignored,
+                                        options.no_instrumentation
+                                            ? "-n, which plants no probes"
+                                            : "-s, which counts all code of every module"));
+  }
+}
+
 Nothing read_exact(const Arguments& given, RecordOptions& options) {
   if (const auto value = given.last("single")) {
     const bool plain = *value == Arguments::kPlain;
@@ -197,22 +213,17 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
   }
   for (const std::string& value : given.all("only-funcs")) {
     for (std::string& name : split_list(value)) {
+      if (auto known = check_function_pattern(name); !known) {
+        return known;
+      }
       options.only_funcs.push_back(std::move(name));
     }
   }
   options.only_instrument_execs = given.all("only-instrument-execs");
   options.no_instrumentation = given.has("no-instrumentation");
   options.allow_bottlenecking = given.has("allow-bottlenecking");
-  std::string ignored;
-  for (const OptionRow& row : option_table()) {
-    if (row.group == Group::exact && row.name != "no-instrumentation" && row.name != "single" &&
-        given.has(row.name)) {
-      ignored += fmt::format("{}--{}", ignored.empty() ? "" : ", ", row.name);
-    }
-  }
-  if (!ignored.empty()) {
-    options.notes.push_back(fmt::format(
-        "{}: no effect in this version, which plants no probes beside --single", ignored));
+  if (options.single != Single::off || options.no_instrumentation) {
+    note_options_of_probes(given, options);
   }
   return {};
 }

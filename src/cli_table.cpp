@@ -100,7 +100,7 @@ std::string_view heading(Group group) {
     case Group::sampling:
       return "Sampling";
     case Group::exact:
-      return "Exact counts (in this version only --single has an effect)";
+      return "Exact counts (beside samples, of the main program, unless -n or -s)";
     case Group::output:
       return "Results";
     case Group::terminal:

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <regex>
 #include <utility>
 
 namespace sp::cli {
@@ -126,6 +127,20 @@ std::vector<std::string> split_list(std::string_view text) {
   }
   std::erase_if(names, [](const std::string& name) { return name.empty(); });
   return names;
+}
+
+Result<void> check_function_pattern(std::string_view text) {
+  if (text.size() < 2 || text.front() != '/' || text.back() != '/') {
+    return {};
+  }
+  try {
+    const std::regex regex(std::string(text.substr(1, text.size() - 2)));
+  } catch (const std::regex_error& error) {
+    return fail(fmt::format(
+        "--only-funcs: '{}' is no regular expression ({}); mend it, or write a name or a glob",
+        text, error.what()));
+  }
+  return {};
 }
 
 }  // namespace sp::cli

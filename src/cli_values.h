@@ -30,4 +30,7 @@ enum class Unit { microseconds, seconds };
 /// two names. Text whose brackets do not match is one name (operator<).
 [[nodiscard]] std::vector<std::string> split_list(std::string_view text);
 
+/// An error where a name of --only-funcs is a /regex/ that is none. Others may be any text.
+[[nodiscard]] core::Result<void> check_function_pattern(std::string_view text);
+
 }  // namespace sp::cli

@@ -19,6 +19,7 @@
 #include "profiler/profiler.h"
 #include "profiler/summary.h"
 #include "profiler/symbol_namer.h"
+#include "session_code.h"
 #include "session_status.h"
 #include "supervisor/guardian.h"
 #include "supervisor/launch.h"
@@ -54,13 +55,18 @@ class ResolverSource final : public analyzer::StackSource {
   core::ModuleOffset locate(core::ProcessId process, core::Address address) override {
     return resolver_.locate(process, address);
   }
+  std::optional<core::Address> address_of(core::ProcessId process,
+                                          core::ModuleOffset where) override {
+    return resolver_.address_of(process, where);
+  }
   std::vector<core::Module> take_new_modules() override { return resolver_.take_new_modules(); }
 
  private:
   supervisor::StackResolver resolver_;
 };
 
-supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& options) {
+supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& options,
+                                                 supervisor::CodeMaps& maps) {
   supervisor::SupervisorOptions out;
   out.command = options.command;
   out.pid = options.pid;
@@ -72,6 +78,10 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
     out.exact = supervisor::ExactOptions{options.single == cli::Single::plant};
     out.timer.sample = false;
   }
+  if (options.single == cli::Single::off && !options.no_instrumentation) {
+    out.probing =
+        supervisor::ProbeOptions{&maps, options.overhead_percent, options.allow_bottlenecking};
+  }
   out.sampler = {options.trace_probability, options.wall};
   out.timer.interval = options.interval;
   out.timer.overhead_percent = options.overhead_percent;
@@ -82,6 +92,13 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.timer.delay = options.delay;
   out.timer.duration = options.duration.value_or(core::Duration{});
   return out;
+}
+
+std::optional<analyzer::PlantPolicy> planting(const cli::RecordOptions& options) {
+  if (options.single != cli::Single::off || options.no_instrumentation) {
+    return std::nullopt;
+  }
+  return analyzer::PlantPolicy(options.func_instrumentation_depth);
 }
 
 /// PROGRAM-PID, with the program's base name.
@@ -115,7 +132,8 @@ class Session {
         events_(kEventsQueued),
         records_(kRecordsQueued),
         requests_(kRequestsQueued),
-        supervisor_(supervisor_options(options), guardian, events_, requests_),
+        maps_({options.only_funcs, options.only_instrument_execs, options.debug_dirs}),
+        supervisor_(supervisor_options(options, maps_), guardian, events_, requests_),
         status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet) {
     facts_.options = own_argv;
     facts_.host_arch = arch::Native::kName;
@@ -134,6 +152,7 @@ class Session {
   core::Channel<core::StopEvent> events_;
   core::Channel<core::Record> records_;
   core::Channel<core::Request> requests_;
+  KnownCode maps_;
   supervisor::Supervisor supervisor_;
   StatusLine status_line_;
   core::RunFacts facts_;
@@ -169,7 +188,9 @@ void Session::profile(profiler::RunDirectory directory, std::promise<pid_t>& tid
   profiler_options.flame = options_.flame;
   profiler_options.by_thread = options_.by_thread;
   profiler_options.wall = options_.wall;
-  profiler_options.exact = options_.single != cli::Single::off;
+  profiler_options.counting = options_.single != cli::Single::off ? profiler::Counting::exact
+                              : options_.no_instrumentation       ? profiler::Counting::none
+                                                                  : profiler::Counting::probed;
   if (options_.pid || options_.delay.count() > 0) {
     profiler_options.counted_since = options_.delay;
   }
@@ -227,11 +248,13 @@ Ending Session::run() {
   std::jthread analyzer_thread([&] {
     ::prctl(PR_SET_NAME, "sp-analyzer");
     analyzer_tid.set_value(own_tid());
-    analyzer::Analyzer analyzer(std::make_unique<ResolverSource>(), events_, records_, requests_,
-                                [this] {
-                                  supervisor_.wishes().requests = true;
-                                  supervisor_.doorbell().ring();
-                                });
+    analyzer::Analyzer analyzer(
+        std::make_unique<ResolverSource>(), events_, records_, requests_,
+        [this] {
+          supervisor_.wishes().requests = true;
+          supervisor_.doorbell().ring();
+        },
+        planting(options_));
     analyzer.run();
   });
   const std::vector<pid_t> helpers = {profiler_tid.get_future().get(),

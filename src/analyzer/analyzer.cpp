@@ -3,16 +3,19 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/log.h"
+
 namespace sp::analyzer {
 
 Analyzer::Analyzer(std::unique_ptr<StackSource> stacks, core::Channel<core::StopEvent>& events,
                    core::Channel<core::Record>& records, core::Channel<core::Request>& requests,
-                   std::function<void()> request_sent)
+                   std::function<void()> request_sent, std::optional<PlantPolicy> planting)
     : stacks_(std::move(stacks)),
       events_(events),
       records_(records),
       requests_(requests),
-      request_sent_(std::move(request_sent)) {}
+      request_sent_(std::move(request_sent)),
+      planting_(std::move(planting)) {}
 
 void Analyzer::run() {
   while (auto event = events_.pop()) {
@@ -32,7 +35,9 @@ void Analyzer::handle(core::StopEvent event) {
         using Detail = std::decay_t<decltype(detail)>;
         if constexpr (std::is_same_v<Detail, core::Sampled> ||
                       std::is_same_v<Detail, core::Waited> ||
-                      std::is_same_v<Detail, core::CodeCounted>) {
+                      std::is_same_v<Detail, core::CodeCounted> ||
+                      std::is_same_v<Detail, core::CodeProbed> ||
+                      std::is_same_v<Detail, core::Stepped>) {
           on(event, detail);
         } else if constexpr (std::is_same_v<Detail, core::Mapped>) {
           stacks_->set_maps(event.process, event.thread, std::move(detail.maps));
@@ -41,6 +46,10 @@ void Analyzer::handle(core::StopEvent event) {
           records_.push(core::ProcessSeen{event.process, detail.parent, std::move(detail.command)});
         } else if constexpr (std::is_same_v<Detail, core::ProcessEnded>) {
           stacks_->process_ended(event.process);
+          branches_.erase(event.process);
+          if (planting_) {
+            planting_->forget(event.process);
+          }
         } else if constexpr (std::is_same_v<Detail, core::ThreadStarted>) {
           records_.push(core::ThreadSeen{event.process, event.thread, std::move(detail.name)});
         } else if constexpr (std::is_same_v<Detail, core::ThreadEnded>) {
@@ -72,6 +81,9 @@ void Analyzer::on(const core::StopEvent& event, core::Sampled& sampled) {
   if (sampled.with_stack && taken.stack.end == core::StackEnd::copy_ended) {
     request(core::CopyDeeper{event.thread});
   }
+  if (planting_) {
+    ask_for_probes(event, taken.stack);
+  }
   records_.push(std::move(taken));
 }
 
@@ -91,6 +103,52 @@ void Analyzer::on(const core::StopEvent& event, core::CodeCounted& counted) {
   }
   emit_new_modules();
   records_.push(std::move(taken));
+}
+
+void Analyzer::on(const core::StopEvent& event, core::CodeProbed& probed) {
+  const auto located = [&](core::Address address) {
+    return stacks_->locate(event.process, address);
+  };
+  core::ProbeCountsTaken taken{event.process, {}};
+  taken.code.blocks.reserve(probed.blocks.size());
+  for (const core::ProbedBlock<core::Address>& block : probed.blocks) {
+    taken.code.blocks.push_back({located(block.start), block.size, block.instructions, block.last,
+                                 block.falls_through, block.hits, block.first_hit, block.last_hit,
+                                 block.since, block.until});
+  }
+  taken.code.edges.reserve(probed.edges.size());
+  for (const core::CodeEdge<core::Address>& edge : probed.edges) {
+    taken.code.edges.push_back(
+        {located(edge.from), located(edge.to), edge.flow, edge.hits, edge.first, edge.last});
+  }
+  emit_new_modules();
+  records_.push(std::move(taken));
+}
+
+void Analyzer::on(const core::StopEvent& event, core::Stepped& stepped) {
+  Lesson lesson = branches_[event.process].learn(stepped);
+  core::CodeExplored explored;
+  explored.windows = 1;
+  explored.steps = lesson.steps;
+  explored.branches = lesson.branches.size();
+  explored.disagreements = lesson.disagreements.size();
+  for (const Disagreement& disagreement : lesson.disagreements) {
+    report(disagreement);
+  }
+  if (!lesson.leaders.empty()) {
+    request(core::ProbeFunctions{event.process, std::move(lesson.leaders), {}});
+  }
+  records_.push(explored);
+}
+
+void Analyzer::report(const Disagreement& disagreement) {
+  constexpr int kMostTold = 10;
+  if (disagreements_told_ >= kMostTold) {
+    return;
+  }
+  ++disagreements_told_;
+  core::log_note("the instruction at {:#x} went to {:#x}, which its decoding did not foresee",
+                 disagreement.address.value(), disagreement.went_to.value());
 }
 
 void Analyzer::on(const core::StopEvent& event, core::Waited& waited) {
@@ -132,6 +190,19 @@ core::Stack Analyzer::resolve(const core::StopEvent& event, const core::RawStack
 void Analyzer::emit_new_modules() {
   for (core::Module& module : stacks_->take_new_modules()) {
     records_.push(core::ModuleSeen{std::move(module)});
+  }
+}
+
+/// The supervisor knows which modules are to have probes: it takes what lies in them.
+void Analyzer::ask_for_probes(const core::StopEvent& event, const core::Stack& stack) {
+  std::vector<PolicyFrame> frames;
+  for (const core::Frame& frame : stack.frames) {
+    const auto address = stacks_->address_of(event.process, frame.where);
+    frames.push_back({address.value_or(core::Address{}), frame.where, address.has_value()});
+  }
+  core::ProbeFunctions wanted{event.process, planting_->choose(event.process, frames), {}};
+  if (!wanted.at.empty()) {
+    request(std::move(wanted));
   }
 }
 

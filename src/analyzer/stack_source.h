@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/ids.h"
@@ -28,6 +29,9 @@ class StackSource {
   /// of where they do not hold it.
   [[nodiscard]] virtual core::ModuleOffset locate(core::ProcessId process,
                                                   core::Address address) = 0;
+  /// Where an offset of a module lies in the process, by its last maps; nothing where it does not.
+  [[nodiscard]] virtual std::optional<core::Address> address_of(core::ProcessId process,
+                                                                core::ModuleOffset where) = 0;
   /// Modules that were met since the last call; to be told before what names them.
   [[nodiscard]] virtual std::vector<core::Module> take_new_modules() = 0;
 };

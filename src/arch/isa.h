@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/emulation.h"
+#include "arch/jump_table.h"
 #include "core/address.h"
 #include "core/instruction.h"
 #include "core/stack.h"
@@ -21,6 +22,7 @@ template <typename T>
 concept Isa = requires(const typename T::Registers& registers,
                        typename T::Registers& mutable_registers, std::span<const std::byte> bytes,
                        core::Address address, std::uint64_t word, int number,
+                       std::span<const PathStep> path, std::span<const KnownRegister> known,
                        MemoryAccess& memory) {
   // registers.h: what PTRACE_GETREGSET NT_PRSTATUS fills, byte for byte.
   { T::kName } -> std::convertible_to<std::string_view>;  // "x86_64", "aarch64"
@@ -53,6 +55,18 @@ concept Isa = requires(const typename T::Registers& registers,
 
   // decoder.h: one instruction at `address` from its bytes; nothing where they are not one.
   { T::decode(bytes, address) } -> std::same_as<std::optional<core::Instruction>>;
+  // Its bytes without what differs between two of the same kind.
+  { T::encoding_kind(bytes) } -> std::same_as<std::uint64_t>;
+
+  // jump_table.h: what the straight code before an indirect jump says of where it goes.
+  { T::jump_on_path(path, known) } -> std::same_as<JumpOnPath>;
+  // What the instruction leaves in the register of that number. A call: when it comes back.
+  { T::effect_on(path.front(), unsigned{}) } -> std::same_as<RegisterEffect>;
+
+  // jump_table.h: what the straight code before an indirect jump says of where it goes.
+  { T::jump_on_path(path, known) } -> std::same_as<JumpOnPath>;
+  // What the instruction leaves in the register of that number. A call: when it comes back.
+  { T::effect_on(path.front(), unsigned{}) } -> std::same_as<RegisterEffect>;
 
   // emulate.h: does the instruction at pc (its bytes, maybe more) in the tracer.
   { T::emulate(mutable_registers, bytes, memory) } -> std::same_as<Emulated>;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include "core/ids.h"
 #include "core/mapping.h"
 #include "core/module.h"
+#include "core/probed_code.h"
 #include "core/stack.h"
 
 /// The nouns that the stages exchange. Data runs across, includes run down:
@@ -77,8 +80,22 @@ struct CodeCounted {
   std::vector<CodeEdge<Address>> edges;
 };
 
-using StopDetail = std::variant<Sampled, Waited, Mapped, ProcessStarted, ProcessEnded,
-                                ThreadStarted, ThreadEnded, Lost, SnapshotWanted, CodeCounted>;
+/// Blocks with probes, and what these counted: as CodeCounted, but of default mode.
+using CodeProbed = ProbedCode<Address>;
+
+/// A thread was single-stepped for a while after a sample: where it came by, one after the other.
+struct Stepped {
+  struct At {
+    Address pc;
+    std::uint8_t size = 0;  // of what could be read of `code`
+    std::array<std::byte, 15> code{};
+  };
+  std::vector<At> path;  // the last one was not done any more
+};
+
+using StopDetail =
+    std::variant<Sampled, Waited, Mapped, ProcessStarted, ProcessEnded, ThreadStarted, ThreadEnded,
+                 Lost, SnapshotWanted, CodeCounted, CodeProbed, Stepped>;
 
 struct StopEvent {
   ProcessId process;
@@ -100,7 +117,15 @@ struct StopBlocked {
   std::uint64_t wait_id = 0;
 };
 
-using Request = std::variant<CopyDeeper, StopBlocked>;
+/// Samples fell into functions that have no probes, or that were met in the middle: their code is
+/// to be given some.
+struct ProbeFunctions {
+  ProcessId process;
+  std::vector<Address> at;       // the functions that hold these, block by block, now
+  std::vector<Address> entries;  // these only when they are called next
+};
+
+using Request = std::variant<CopyDeeper, StopBlocked, ProbeFunctions>;
 
 // ---- analyzer -> profiler --------------------------------------------------------------------
 
@@ -146,7 +171,21 @@ struct CodeCountsTaken {
   std::vector<CodeEdge<ModuleOffset>> edges;
 };
 
+struct ProbeCountsTaken {
+  ProcessId process;
+  ProbedCode<ModuleOffset> code;
+};
+
+/// What single steps showed of a module's code.
+struct CodeExplored {
+  std::uint64_t windows = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t branches = 0;  // instructions that were newly seen to transfer control
+  /// Steps that the decoder had not foreseen: it said "goes on behind", or named another place.
+  std::uint64_t disagreements = 0;
+};
+
 using Record = std::variant<ModuleSeen, SampleTaken, ProcessSeen, ThreadSeen, SamplesLost,
-                            SnapshotWanted, CodeCountsTaken>;
+                            SnapshotWanted, CodeCountsTaken, ProbeCountsTaken, CodeExplored>;
 
 }  // namespace sp::core

@@ -32,6 +32,17 @@ struct SupervisorLosses {
   std::uint64_t waited_for_cpu = 0;       // ready to run, but others had the CPU
 };
 
+/// What probes beside sampling did (default mode).
+struct Probing {
+  std::uint64_t functions = 0;  // mapped and given probes
+  std::uint64_t planted = 0;    // probes
+  std::uint64_t removed = 0;    // of them, taken away because they were hot
+  std::uint64_t hits = 0;
+  std::uint64_t windows = 0;  // of single steps
+  std::uint64_t steps = 0;
+  Duration cost{};  // of hits, maps and steps; in Cost::stopped too
+};
+
 /// How the run ended for the user.
 enum class RunEnd : std::uint8_t { target_exited, target_killed, detached };
 
@@ -53,6 +64,7 @@ struct RunFacts {
   std::vector<std::string> notes;  // what a reader of the numbers must know
   Cost cost;
   SupervisorLosses losses;
+  std::optional<Probing> probing;  // nothing with -n and in exact mode
 };
 
 }  // namespace sp::core

@@ -15,7 +15,9 @@ class Derivation {
       : profile_(profile), threads_(threads) {}
 
   CountedCode run() {
-    code_.edges = profile_.edges();
+    for (const Edge& edge : profile_.edges()) {
+      code_.edges.push_back({edge});
+    }
     sum_what_comes_in();
     for (const core::ModuleOffset leader : leaders_) {
       make_block(leader);
@@ -77,12 +79,12 @@ class Derivation {
 
   void fall_through(const CodeBlock& block, core::ModuleOffset next, const Incoming& incoming) {
     enter(next, incoming);
-    code_.edges.push_back({{block.start.module, block.last},
-                           next,
-                           core::EdgeFlow::fallthrough,
-                           incoming.hits,
-                           incoming.first,
-                           incoming.last});
+    code_.edges.push_back({{{block.start.module, block.last},
+                            next,
+                            core::EdgeFlow::fallthrough,
+                            incoming.hits,
+                            incoming.first,
+                            incoming.last}});
   }
 
   void check() {

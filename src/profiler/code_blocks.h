@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "profiler/code_profile.h"
+#include "profiler/counted_span.h"
 
 namespace sp::profiler {
 
@@ -18,6 +19,11 @@ struct CodeBlock {
   std::uint64_t hits = 0;
   core::TimePoint first_hit;
   core::TimePoint last_hit;
+  CountedSpan span{};
+};
+
+struct CountedEdge : CodeProfile::Edge {
+  CountedSpan span{};  // of the block that it leaves
 };
 
 /// Whether what went into the code came out of it. Counted by ending instruction, because blocks
@@ -34,12 +40,12 @@ struct CodeConsistency {
 };
 
 struct CountedCode {
-  std::vector<CodeBlock> blocks;  // by start; hits are above 0
+  std::vector<CodeBlock> blocks;  // by start; derive_blocks(): hits are above 0
   /// The counted ones, and those that are derived: a block that ends only because the next
   /// instruction is jumped to goes on there (EdgeFlow::fallthrough).
-  std::vector<CodeProfile::Edge> edges;
+  std::vector<CountedEdge> edges;
   CodeConsistency consistency;
-  std::uint64_t unplaced_hits = 0;  // into addresses that no run starts at
+  std::uint64_t unplaced_hits = 0;  // of edges between addresses that no run or block is at
 };
 
 /// Blocks, derived edges and their consistency, from what was counted. `threads` is how many there

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/probed_blocks.h"
+
 namespace sp::profiler {
 namespace {
 
@@ -20,24 +22,44 @@ class CodeNaming {
  public:
   explicit CodeNaming(Namer& namer) : namer_(namer) {}
 
-  NamedCode run(const CodeProfile& profile, std::uint64_t threads) {
-    CountedCode counted = derive_blocks(profile, threads);
-    named_.executions = executions(counted);
-    named_.instructions = executed_instructions(counted);
-    named_.consistency = counted.consistency;
-    named_.lost_hits = counted.unplaced_hits + profile.dropped_hits();
-    named_.edges = std::move(counted.edges);
-    name_blocks(counted.blocks);
+  NamedCode run(const CountedCode& counted, std::uint64_t dropped_hits) {
+    take(counted, dropped_hits);
     count_calls();
     sort();
     return std::move(named_);
   }
 
+  NamedCode run(const CountedCode& counted, std::uint64_t dropped_hits,
+                std::span<const PcSamples> samples) {
+    named_.by_probes = true;
+    take(counted, dropped_hits);
+    take_calls_from_hits(counted);
+    for (NamedBlock& row : named_.blocks) {
+      if (row.block.span.until) {
+        row.samples = samples_in(samples, row.block.start, row.block.size);
+      }
+    }
+    sort();
+    return std::move(named_);
+  }
+
  private:
+  void take(const CountedCode& counted, std::uint64_t dropped_hits) {
+    named_.executions = executions(counted);
+    named_.instructions = executed_instructions(counted);
+    named_.consistency = counted.consistency;
+    named_.lost_hits = counted.unplaced_hits + dropped_hits;
+    named_.edges = counted.edges;
+    name_blocks(counted.blocks);
+  }
+
   void name_blocks(const std::vector<CodeBlock>& blocks) {
     named_.blocks.reserve(blocks.size());
     std::vector<std::uint64_t> most;  // by function: instructions executed in its hottest block
     for (const CodeBlock& block : blocks) {
+      if (block.hits == 0) {
+        continue;
+      }
       const std::vector<symbols::NamedFrame>& frames = namer_.name(block.start, false);
       const std::uint32_t function = function_number(block.start.module, frames.back());
       std::string source = text_of(frames.front().source);
@@ -63,18 +85,45 @@ class CodeNaming {
   }
 
   void count_calls() {
-    for (const CodeProfile::Edge& edge : named_.edges) {
+    for (const CountedEdge& edge : named_.edges) {
       const auto to = function_of_.find(edge.to);
       if (to == function_of_.end()) {
         continue;
       }
       CodeFunction& function = named_.functions[to->second];
-      const auto from = ends_in_.find(edge.from);
-      const bool from_itself = from != ends_in_.end() && from->second == to->second &&
-                               edge.flow != core::EdgeFlow::call &&
-                               edge.flow != core::EdgeFlow::entry;
-      if (edge.to.offset == function.start && !from_itself) {
+      if (edge.to.offset == function.start && !is_within(edge, to->second)) {
         function.calls += edge.hits;
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_within(const CountedEdge& edge, std::uint32_t function) const {
+    const auto from = ends_in_.find(edge.from);
+    return from != ends_in_.end() && from->second == function &&
+           edge.flow != core::EdgeFlow::call && edge.flow != core::EdgeFlow::entry;
+  }
+
+  void take_calls_from_hits(const CountedCode& counted) {
+    std::unordered_map<core::ModuleOffset, const CodeBlock*> block_at;
+    for (const CodeBlock& block : counted.blocks) {
+      block_at.emplace(block.start, &block);
+    }
+    for (CodeFunction& function : named_.functions) {
+      const auto first = block_at.find({function.module, function.start});
+      function.has_calls = first != block_at.end();
+      if (function.has_calls) {
+        function.calls = first->second->hits;
+        function.calls_span = first->second->span;
+      }
+    }
+    for (const CountedEdge& edge : named_.edges) {
+      const auto to = function_of_.find(edge.to);
+      if (to != function_of_.end() && edge.to.offset == named_.functions[to->second].start &&
+          is_within(edge, to->second)) {
+        CodeFunction& function = named_.functions[to->second];
+        function.has_calls = function.has_calls && edge.span == function.calls_span;
+        // A thread may have come back to the beginning and not be through it yet.
+        function.calls -= std::min(function.calls, edge.hits);
       }
     }
   }
@@ -84,11 +133,10 @@ class CodeNaming {
         named_.blocks.begin(), named_.blocks.end(), [](const NamedBlock& a, const NamedBlock& b) {
           return std::tie(b.block.hits, a.block.start) < std::tie(a.block.hits, b.block.start);
         });
-    std::sort(named_.edges.begin(), named_.edges.end(),
-              [](const CodeProfile::Edge& a, const CodeProfile::Edge& b) {
-                return std::tie(b.hits, a.from, a.to, a.flow) <
-                       std::tie(a.hits, b.from, b.to, b.flow);
-              });
+    std::sort(
+        named_.edges.begin(), named_.edges.end(), [](const CountedEdge& a, const CountedEdge& b) {
+          return std::tie(b.hits, a.from, a.to, a.flow) < std::tie(a.hits, b.from, b.to, b.flow);
+        });
   }
 
   Namer& namer_;
@@ -101,7 +149,19 @@ class CodeNaming {
 }  // namespace
 
 NamedCode name_code(const CodeProfile& profile, Namer& namer, std::uint64_t threads) {
-  return CodeNaming(namer).run(profile, threads);
+  return CodeNaming(namer).run(derive_blocks(profile, threads), profile.dropped_hits());
+}
+
+NamedCode name_code(const ProbedProfile& profile, std::span<const PcSamples> samples, Namer& namer,
+                    std::uint64_t threads) {
+  return CodeNaming(namer).run(probed_blocks(profile, threads), profile.dropped_hits(), samples);
+}
+
+std::string kind_of_all(const NamedCode& code, const CountsContext& context) {
+  const CountedSpan first = code.blocks.empty() ? CountedSpan{} : code.blocks.front().block.span;
+  const bool same = std::all_of(code.blocks.begin(), code.blocks.end(),
+                                [&](const NamedBlock& row) { return row.block.span == first; });
+  return same ? context.kind(first) : "mixed";
 }
 
 void add_calls(std::vector<Function>& functions, const NamedCode& code,
@@ -114,6 +174,7 @@ void add_calls(std::vector<Function>& functions, const NamedCode& code,
   for (std::size_t i = 0; i < functions.size(); ++i) {
     rows.emplace(std::pair(functions[i].module, functions[i].name), i);
   }
+  std::vector<std::size_t> incomplete;
   for (const CodeFunction& counted : code.functions) {
     const auto module = known.find(counted.module);
     const core::Module* of = module == known.end() ? nullptr : module->second;
@@ -124,6 +185,13 @@ void add_calls(std::vector<Function>& functions, const NamedCode& code,
     }
     Function& function = functions[row->second];
     function.calls = function.calls.value_or(0) + counted.calls;
+    function.calls_span = shared(function.calls_span, counted.calls_span);
+    if (!counted.has_calls) {
+      incomplete.push_back(row->second);
+    }
+  }
+  for (const std::size_t row : incomplete) {
+    functions[row].calls.reset();
   }
 }
 

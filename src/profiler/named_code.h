@@ -8,8 +8,11 @@
 
 #include "core/module.h"
 #include "profiler/code_blocks.h"
+#include "profiler/counted_span.h"
 #include "profiler/named_profile.h"
 #include "profiler/namer.h"
+#include "profiler/pc_samples.h"
+#include "profiler/probed_profile.h"
 
 namespace sp::profiler {
 
@@ -20,20 +23,25 @@ struct CodeFunction {
   std::uint64_t start = 0;
   std::string source;  // file:line of its block that executed most instructions; "" where unknown
   std::uint64_t calls = 0;
+  bool has_calls = true;  // false: what was counted does not say how often it was called
+  CountedSpan calls_span{};
 };
 
 struct NamedBlock {
   CodeBlock block;
   std::uint32_t function = 0;  // of NamedCode::functions
   std::string source;          // file:line of its first instruction; "" where unknown
+  /// Where its span has an end: the run's on-CPU samples that fell into it.
+  std::uint64_t samples = 0;
 };
 
 /// Counted code with names: what blocks.tsv, edges.tsv and the calls of functions.tsv are written
 /// from.
 struct NamedCode {
-  std::vector<NamedBlock> blocks;        // most hits first, then by module and offset
-  std::vector<CodeProfile::Edge> edges;  // likewise
-  std::vector<CodeFunction> functions;   // by module and start
+  bool by_probes = false;               // beside sampling, and not over the whole run everywhere
+  std::vector<NamedBlock> blocks;       // most hits first, then by module and offset
+  std::vector<CountedEdge> edges;       // likewise
+  std::vector<CodeFunction> functions;  // by module and start
   CodeConsistency consistency;
   std::uint64_t executions = 0;
   std::uint64_t instructions = 0;
@@ -43,6 +51,15 @@ struct NamedCode {
 /// A function's calls are the hits that its first instruction took from outside of the function or
 /// by a call instruction: tail calls count, a loop back to the first instruction does not.
 [[nodiscard]] NamedCode name_code(const CodeProfile& profile, Namer& namer, std::uint64_t threads);
+
+/// The same from probes. There a function's calls are the hits of its first block, without those
+/// that came from within the function and not by a call. Where the two were not counted over the
+/// same span, their difference means nothing and the function has no calls.
+[[nodiscard]] NamedCode name_code(const ProbedProfile& profile, std::span<const PcSamples> samples,
+                                  Namer& namer, std::uint64_t threads);
+
+/// How the blocks' counts are called together: as each of them is, or "mixed".
+[[nodiscard]] std::string kind_of_all(const NamedCode& code, const CountsContext& context);
 
 /// Puts the calls into the rows that functions.tsv is written from; adds rows for functions that
 /// have no samples.

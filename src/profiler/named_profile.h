@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profiler/call_tree.h"
+#include "profiler/counted_span.h"
 #include "profiler/namer.h"
 #include "profiler/profile.h"
 
@@ -38,6 +39,7 @@ struct Function {
   std::uint64_t self = 0;                // samples, with a stack or without
   std::uint64_t total = 0;               // samples with a stack that it is on, once each
   std::optional<std::uint64_t> calls{};  // nothing where they were not counted
+  CountedSpan calls_span{};
 };
 
 /// A profile with names: what every file format is written from.

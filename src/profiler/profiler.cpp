@@ -14,6 +14,7 @@
 #include "profiler/formats/folded.h"
 #include "profiler/formats/functions_tsv.h"
 #include "profiler/formats/run_json.h"
+#include "profiler/pc_samples.h"
 
 namespace sp::profiler {
 namespace {
@@ -69,6 +70,9 @@ void Profiler::take(core::Record&& record) {
           take(detail);
         } else if constexpr (std::is_same_v<Detail, core::CodeCountsTaken>) {
           code_.add(detail);
+        } else if constexpr (std::is_same_v<Detail, core::ProbeCountsTaken> ||
+                             std::is_same_v<Detail, core::CodeExplored>) {
+          probed_.add(detail);
         } else {
           profile_.add(detail);
         }
@@ -128,12 +132,11 @@ core::Result<WrittenRun> Profiler::finish(const core::RunFacts& facts) {
 
 core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool snapshot) {
   NamedProfile named = name_profile(profile_, *namer_);
-  std::optional<NamedCode> code;
-  if (options_.exact) {
-    code = name_code(code_, *namer_, facts.threads);
+  const std::optional<NamedCode> code = named_code(facts);
+  if (code) {
     add_calls(named.functions, *code, profile_.modules());
   }
-  const CountsContext context{profile_.modules(), counts_kind(), options_.started};
+  const CountsContext context = counts_context();
   const std::vector<Function> functions = ranked(named.functions);
   const RunReport report{.facts = facts,
                          .version = options_.version,
@@ -142,15 +145,15 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
                          .wall = options_.wall,
                          .counts = profile_.counts(),
                          .code = code ? &*code : nullptr,
-                         .code_kind = context.kind,
+                         .counts_context = context,
+                         .explored = probed_.explored(),
                          .modules = profile_.modules(),
                          .processes = profile_.processes(),
                          .unlisted_processes = profile_.unlisted_processes()};
   // The smallest first: on a disk that is nearly full they still go through.
   std::vector<Output> outputs = {
       {"run.json", [&](std::ostream& out) { write_run_json(out, report); }},
-      {"functions.tsv",
-       [&](std::ostream& out) { write_functions_tsv(out, functions, context.kind); }},
+      {"functions.tsv", [&](std::ostream& out) { write_functions_tsv(out, functions, context); }},
       {"stacks.folded", [&](std::ostream& out) { write_folded(out, named); }}};
   if (options_.flame) {
     outputs.push_back({std::string(kFlameGraph), [&](std::ostream& out) {
@@ -180,10 +183,24 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   return written;
 }
 
-std::string Profiler::counts_kind() const {
-  return options_.counted_since
-             ? fmt::format("exact-since:{:.3f}", core::seconds(*options_.counted_since))
-             : std::string("exact");
+std::optional<NamedCode> Profiler::named_code(const core::RunFacts& facts) const {
+  switch (options_.counting) {
+    case Counting::none:
+      return std::nullopt;
+    case Counting::exact:
+      return name_code(code_, *namer_, facts.threads);
+    case Counting::probed:
+      return name_code(probed_, pc_samples(profile_), *namer_, facts.threads);
+  }
+  return std::nullopt;
+}
+
+CountsContext Profiler::counts_context() const {
+  CountsContext context{profile_.modules(), {}, options_.started};
+  if (options_.counted_since) {
+    context.counted.since = options_.started + *options_.counted_since;
+  }
+  return context;
 }
 
 /// Those that could not be written, in the same order.
@@ -204,7 +221,7 @@ std::vector<Profiler::Output> Profiler::write_outputs(std::vector<Output> output
     if (!options_.flame) {
       directory_.remove(std::string(kFlameGraph));
     }
-    if (!options_.exact) {
+    if (options_.counting == Counting::none) {
       directory_.remove(std::string(kBlocks));
       directory_.remove(std::string(kEdges));
     }

@@ -16,20 +16,29 @@
 #include "core/result.h"
 #include "core/run_facts.h"
 #include "profiler/code_profile.h"
+#include "profiler/counted_span.h"
 #include "profiler/named_code.h"
 #include "profiler/named_profile.h"
 #include "profiler/namer.h"
+#include "profiler/probed_profile.h"
 #include "profiler/profile.h"
 #include "profiler/run_directory.h"
 #include "profiler/written_run.h"
 
 namespace sp::profiler {
 
+/// Whether code is counted, which is when blocks.tsv and edges.tsv are written too.
+enum class Counting : std::uint8_t {
+  none,
+  exact,   // all of it, instead of sampling
+  probed,  // by probes beside sampling
+};
+
 struct ProfilerOptions {
   bool flame = false;      // write flamegraph.svg too
   bool by_thread = false;  // stacks begin with their thread's name
   bool wall = false;       // blocked threads are sampled too: said beside the numbers
-  bool exact = false;      // code is counted: write blocks.tsv and edges.tsv too
+  Counting counting = Counting::none;
   /// When counting began, where that was later than the first instruction of a launched target.
   std::optional<core::Duration> counted_since{};
   core::TimePoint started{};  // of the run: times in files count from it
@@ -78,7 +87,8 @@ class Profiler {
   void open_files_of(const core::Stack& stack);
   void write_snapshot();
   [[nodiscard]] core::Result<WrittenRun> write_files(const core::RunFacts& facts, bool snapshot);
-  [[nodiscard]] std::string counts_kind() const;
+  [[nodiscard]] std::optional<NamedCode> named_code(const core::RunFacts& facts) const;
+  [[nodiscard]] CountsContext counts_context() const;
   [[nodiscard]] std::vector<Output> write_outputs(std::vector<Output> outputs, WrittenRun& written);
   static void write_to_fallback(const std::vector<Output>& outputs, const std::string& run_name,
                                 WrittenRun& written);
@@ -89,6 +99,7 @@ class Profiler {
   RunDirectory directory_;
   Profile profile_;
   CodeProfile code_;
+  ProbedProfile probed_;
   Progress progress_;
   std::set<core::ModuleId> unopened_;  // files that no name was asked for yet
 };

@@ -18,13 +18,17 @@ class SummaryWriter {
 
   std::string run() {
     what();
-    if (run_.code) {
+    const bool counted_alone = run_.code && !run_.code->by_probes;
+    if (counted_alone) {
       blocks();
     } else if (run_.counts.total() == 0) {
       nothing_seen();
     }
     if (run_.counts.total() > 0) {
       functions();
+    }
+    if (run_.code && run_.code->by_probes) {
+      probes();
     }
     cost();
     losses();
@@ -46,7 +50,7 @@ class SummaryWriter {
   }
 
   void what() {
-    const bool only_counted = run_.code && run_.counts.total() == 0;
+    const bool only_counted = run_.code && !run_.code->by_probes && run_.counts.total() == 0;
     std::string text =
         only_counted ? counting_text(*run_.code) : sampling_text(facts_, run_.counts, run_.wall);
     text += fmt::format("; {} in {} {}", duration_text(facts_.elapsed), grouped(facts_.threads),
@@ -67,12 +71,39 @@ class SummaryWriter {
     if (run_.counts.total() > 0) {
       wrapped(bold(counting_text(*run_.code)));
     }
+    block_rows();
+  }
+
+  /// A "*" where the hits are not those of the whole run. True where there is one.
+  bool block_rows() {
     line(bold("           hits  instr  block"));
+    bool any_mark = false;
     const std::size_t rows = std::min(style_.functions, run_.code->top.size());
     for (std::size_t i = 0; i < rows; ++i) {
       const WrittenCode::Block& row = run_.code->top[i];
-      line(fmt::format("{:>15} {:6}  {}", grouped(row.hits), row.instructions, place(row)));
+      any_mark = any_mark || !row.is_whole;
+      line(fmt::format("{:>15}{}{:6}  {}", grouped(row.hits), row.is_whole ? ' ' : '*',
+                       row.instructions, place(row)));
     }
+    return any_mark;
+  }
+
+  void probes() {
+    if (!run_.code->top.empty() && block_rows()) {
+      wrapped("* counted since or until a time within the run only: see kind in blocks.tsv");
+    }
+    if (!facts_.probing || facts_.probing->planted == 0) {
+      return;
+    }
+    const core::Probing& probing = *facts_.probing;
+    std::string text =
+        fmt::format("probes: {} planted in {} {}", grouped(probing.planted),
+                    grouped(probing.functions), probing.functions == 1 ? "function" : "functions");
+    if (probing.removed > 0) {
+      text += fmt::format(", {} taken away because hot", grouped(probing.removed));
+    }
+    wrapped(text +
+            fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits"));
   }
 
   /// "function+0x12  file.c:7", or the module where no line is known; cut to what is left of the
@@ -130,10 +161,14 @@ class SummaryWriter {
           grouped(cost.stops), cost.stops == 1 ? "stop" : "stops", duration_text(facts_.elapsed)));
       return;
     }
-    std::string text = fmt::format(
-        "cost: {} {}, {} stopped, longest pause {}; overhead about {:.2f} % of {} on-CPU",
-        grouped(cost.stops), cost.stops == 1 ? "stop" : "stops", duration_text(cost.stopped),
-        duration_text(cost.longest_stop), cost.overhead_percent, duration_text(cost.target_cpu));
+    std::string text = fmt::format("cost: {} {}, {} stopped", grouped(cost.stops),
+                                   cost.stops == 1 ? "stop" : "stops", duration_text(cost.stopped));
+    if (facts_.probing && facts_.probing->cost.count() > 0) {
+      text += fmt::format(" ({} of it by probes)", duration_text(facts_.probing->cost));
+    }
+    text += fmt::format(", longest pause {}; overhead about {:.2f} % of {} on-CPU",
+                        duration_text(cost.longest_stop), cost.overhead_percent,
+                        duration_text(cost.target_cpu));
     text += cost.budget_percent > 0 ? fmt::format(" (budget {:g} %)", cost.budget_percent)
                                     : std::string(" (no budget)");
     wrapped(text);
@@ -155,7 +190,10 @@ class SummaryWriter {
     say(std::max(facts_.losses.samples_dropped, counts.lost),
         "samples were lost: they came faster than they could be read");
     if (run_.code) {
-      say(run_.code->lost_hits, "hits of edges are not in the files: too many distinct edges");
+      say(run_.code->lost_hits,
+          run_.code->by_probes
+              ? "hits of blocks and edges are not in the files: too many distinct ones"
+              : "hits of edges are not in the files: too many distinct edges");
       say(run_.code->consistency.disagreeing,
           "blocks disagree: they were entered and left at different counts");
     }

@@ -7,6 +7,7 @@ namespace sp::profiler {
 WrittenCode summed_up(const NamedCode& code, std::span<const core::Module> modules,
                       std::size_t top) {
   WrittenCode sum;
+  sum.by_probes = code.by_probes;
   sum.blocks = code.blocks.size();
   sum.edges = code.edges.size();
   sum.executions = code.executions;
@@ -21,7 +22,8 @@ WrittenCode summed_up(const NamedCode& code, std::span<const core::Module> modul
                      [&](const core::Module& known) { return known.id == row.block.start.module; });
     sum.top.push_back({row.block.hits, row.block.instructions, function.name,
                        row.block.start.offset - function.start,
-                       module == modules.end() ? std::string() : module->path, row.source});
+                       module == modules.end() ? std::string() : module->path, row.source,
+                       row.block.span.is_whole()});
   }
   return sum;
 }

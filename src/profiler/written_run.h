@@ -22,8 +22,10 @@ struct WrittenCode {
     std::uint64_t behind = 0;  // bytes from the function's start
     std::string module;        // path
     std::string source;        // file:line; "" where unknown
+    bool is_whole = true;      // counted over the whole run
   };
   std::vector<Block> top{};  // most hits first
+  bool by_probes = false;
   std::uint64_t blocks = 0;
   std::uint64_t edges = 0;
   std::uint64_t executions = 0;

@@ -155,4 +155,15 @@ CodeRegion AddressSpace::region_of(const core::Mapping& mapping,
   return {mapping.range, module, *bias, file.subspan(offset, size)};
 }
 
+std::optional<core::Address> AddressSpace::address_of(core::ModuleOffset where) const {
+  for (const CodeRegion& region : regions_) {
+    const core::Address address{where.offset + region.bias};
+    if (region.module != nullptr && region.module->id == where.module &&
+        region.range.contains(address)) {
+      return address;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace sp::supervisor

@@ -52,6 +52,8 @@ class AddressSpace {
   const CodeRegion* find(core::Address address);
   /// The same, but it looks at no maps again: what the last ones say.
   const CodeRegion* find_mapped(core::Address address);
+  /// Where an offset of a module lies; nothing where it is in no known code of it.
+  [[nodiscard]] std::optional<core::Address> address_of(core::ModuleOffset where) const;
   /// The mapping of any kind that holds the address, as far as known.
   [[nodiscard]] const core::Mapping* mapping_at(core::Address address) const;
 

@@ -40,6 +40,7 @@ struct CountedThread {
     std::uint64_t plantings = 0;     // at its entry
     bool shows_our_handler = false;  // it is a sigaction that asks for SIGTRAP's
     bool without_second = false;     // its second argument was set to 0
+    bool done_in_its_stead = false;  // the kernel does nothing
   };
   std::optional<Call> call;
 
@@ -47,8 +48,8 @@ struct CountedThread {
   /// copy.
   struct Aside {
     core::Address site;
-    core::AddressRange copy;  // empty: in its place
-    ptrace::Registers before{};
+    ptrace::Registers before{};  // as they were in front of it
+    bool in_copy = false;
   };
   std::optional<Aside> aside;
 };

@@ -7,6 +7,7 @@
 
 #include "arch/native.h"
 #include "core/log.h"
+#include "supervisor/edge_flow.h"
 #include "supervisor/proc_files.h"
 #include "supervisor/rescue.h"
 
@@ -16,28 +17,6 @@ namespace {
 using arch::Native;
 using core::Address;
 using core::EdgeFlow;
-using core::Flow;
-
-EdgeFlow flow_of_edge(const core::Instruction& from, Address to) {
-  switch (from.flow) {
-    case Flow::jump:
-      return EdgeFlow::jump;
-    case Flow::branch:
-      return to == from.next() ? EdgeFlow::fallthrough : EdgeFlow::taken;
-    case Flow::call:
-    case Flow::indirect_call:
-      return EdgeFlow::call;
-    case Flow::indirect_jump:
-      return EdgeFlow::indirect;
-    case Flow::ret:
-      return EdgeFlow::ret;
-    case Flow::next:
-    case Flow::syscall:
-    case Flow::stop:
-      return EdgeFlow::entry;
-  }
-  return EdgeFlow::entry;
-}
 
 }  // namespace
 
@@ -70,7 +49,9 @@ bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
           tracee.process->id.pid);
     }
   }
+  const bool inherited = tracee.counted.blocks_trap;
   unblock_trap(tracee);
+  tracee.counted.blocks_trap = tracee.counted.blocks_trap || inherited;
   enter(tracee, pc, now);
   return true;
 }
@@ -135,6 +116,11 @@ void ExactCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
     thread.begun = true;
     enter(tracee, at, now);
   }
+  if (site.instruction.flow == core::Flow::syscall) {
+    (void)ptrace::mark_trap(tracee.id.tid, trap);
+    on_gate(tracee, site, registers);
+    return;
+  }
   ThreadMemory memory(tracee.id.tid);
   if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
     (void)ptrace::mark_trap(tracee.id.tid, trap);
@@ -152,7 +138,7 @@ void ExactCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
       return;
     }
   }
-  EdgeCounts::Edge* const edge = cross(tracee, at, to, flow_of_edge(site.instruction, to), now);
+  EdgeCounts::Edge* const edge = cross(tracee, at, to, edge_flow(site.instruction, to), now);
   if (edge != nullptr) {
     site.ways[site.oldest_way] = {to, edge};
     site.oldest_way ^= 1U;
@@ -166,22 +152,22 @@ void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
   CountedThread& thread = tracee.counted;
   thread.delivering = false;
   if (thread.aside) {
-    if (thread.aside->copy.contains(pc)) {
+    if (tracee.process->counted->copies().at(pc)) {
       (void)ptrace::step(tracee.id.tid, 0);
       return;
     }
     const Address at = thread.aside->site;
-    leave_aside(tracee);
+    finish_aside(tracee);
     Site* const site = tracee.process->counted->planted_at(at);
-    cross(tracee, at, pc,
-          site != nullptr ? flow_of_edge(site->instruction, pc) : EdgeFlow::indirect, now);
+    cross(tracee, at, pc, site != nullptr ? edge_flow(site->instruction, pc) : EdgeFlow::indirect,
+          now);
   } else if (thread.stepped) {
     const std::optional<core::Instruction> done = thread.next;
     if (done) {
       hide_step(tracee, *done, registers);
     }
     if (done && core::ends_block(done->flow)) {
-      cross(tracee, done->address, pc, flow_of_edge(*done, pc), now);
+      cross(tracee, done->address, pc, edge_flow(*done, pc), now);
     } else if (done && (pc == done->next() || pc == done->address)) {
       thread.next = tracee.process->counted->decode(pc);  // or one more round of a rep
     } else {

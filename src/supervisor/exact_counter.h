@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -36,6 +37,7 @@ class ExactCounter {
   struct Origin {
     std::shared_ptr<CountedCode> code;
     std::uint64_t certain = 0;  // breakpoints with a number below were planted before the fork
+    bool blocks_trap = false;   // CountedThread::blocks_trap of the thread that made it
   };
   [[nodiscard]] static Origin origin_of(const Tracee& parent);
   /// A new process: it shares its parent's memory (vfork) or has a copy of it.
@@ -86,11 +88,18 @@ class ExactCounter {
   Run& arrive(Tracee& tracee, core::Address to);
   void read_maps(const TracedProcess& process, core::ThreadId thread);
   void go(Tracee& tracee);
-  void step_aside(Tracee& tracee, Site& site, const ptrace::Registers& registers);
+  void step_aside(Tracee& tracee, Site& site, ptrace::Registers& registers);
+  void finish_aside(Tracee& tracee);
   void leave_aside(Tracee& tracee);
   /// See CountedThread::blocks_trap.
   static void unblock_trap(Tracee& tracee);
   static void block_trap_again(const Tracee& tracee);
+  static bool change_mask(Tracee& tracee, std::uint64_t number,
+                          const std::array<std::uint64_t, 6>& arguments);
+  void on_gate(Tracee& tracee, Site& site, ptrace::Registers& registers);
+  static void come_back(Tracee& tracee, core::Address pc);
+  [[nodiscard]] static bool change_mask_in_its_stead(Tracee& tracee,
+                                                     const CountedThread::Call& call);
   void before_sigaction(Tracee& tracee, CountedThread::Call& call);
   void after_sigaction(Tracee& tracee, const CountedThread::Call& call);
   [[nodiscard]] bool trap_is_pending(const Tracee& tracee, core::Address pc) const;

@@ -1,5 +1,4 @@
 // How threads of exact mode are let run, and let go: the other half of ExactCounter.
-#include <linux/kcmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,7 +8,9 @@
 #include "arch/native.h"
 #include "supervisor/exact_counter.h"
 #include "supervisor/proc_files.h"
+#include "supervisor/remove_copies.h"
 #include "supervisor/rescue.h"
+#include "supervisor/shared_memory.h"
 
 namespace sp::supervisor {
 namespace {
@@ -18,19 +19,15 @@ using arch::Native;
 using core::Address;
 using core::Flow;
 
-constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1); }
-
-bool share_memory(pid_t a, pid_t b) { return ::syscall(SYS_kcmp, a, b, KCMP_VM, 0UL, 0UL) == 0; }
-
 }  // namespace
 
 ExactCounter::Origin ExactCounter::origin_of(const Tracee& parent) {
   const auto& call = parent.counted.call;
-  return {parent.process->counted, call ? call->plantings : 0};
+  return {parent.process->counted, call ? call->plantings : 0, parent.counted.blocks_trap};
 }
 
 void ExactCounter::begin_child(TracedProcess& process, pid_t tid, const Origin& origin) {
-  if (share_memory(origin.code->owner().pid, tid)) {
+  if (shares_memory(*origin.code, tid)) {
     process.counted = origin.code;
   } else {
     process.counted = std::make_shared<CountedCode>(process.id, tid, *origin.code, origin.certain);
@@ -64,7 +61,7 @@ void ExactCounter::resume(Tracee& tracee, int signal) {
     return;
   }
   if (signal == SIGTRAP) {
-    give_up_handler(*tracee.process->counted, tid);
+    (void)give_up_handler(*tracee.process->counted, tid);
   }
   if (signal == 0) {
     if (Native::will_restart(*registers)) {
@@ -81,7 +78,7 @@ void ExactCounter::resume(Tracee& tracee, int signal) {
   if (before_call || thread.blocks_trap) {
     // Stepped over, a system call would not be seen. With a handler the call is not the next.
     const auto masks = read_signal_masks(tid);
-    if (masks && (masks->caught & bit(signal)) == 0) {
+    if (masks && (masks->caught & signal_bit(signal)) == 0) {
       (void)ptrace::resume_to_syscall(tid, signal);
       return;
     }
@@ -99,22 +96,37 @@ void ExactCounter::on_other_stop(Tracee& tracee) {
   }
 }
 
-void ExactCounter::step_aside(Tracee& tracee, Site& site, const ptrace::Registers& registers) {
+void ExactCounter::step_aside(Tracee& tracee, Site& site, ptrace::Registers& registers) {
   CountedThread::Aside aside;
   aside.site = site.instruction.address;
   aside.before = registers;
+  PlantedCode& code = *tracee.process->counted;
+  if (const auto copy = code.copy_of(site, tracee.id.tid)) {
+    aside.in_copy = true;
+    Native::set_pc(registers, *copy);
+  } else {
+    (void)code.lift(site);
+  }
   tracee.counted.aside = aside;
-  (void)tracee.process->counted->lift(site);
   (void)ptrace::set_registers(tracee.id.tid, registers);
   go(tracee);
 }
 
-/// The displaced instruction was done, or something else came first.
-void ExactCounter::leave_aside(Tracee& tracee) {
+/// The displaced instruction was done.
+void ExactCounter::finish_aside(Tracee& tracee) {
   const auto aside = std::exchange(tracee.counted.aside, std::nullopt);
   CountedCode& code = *tracee.process->counted;
   if (Site* const site = code.lifted_at(aside->site)) {
     (void)code.plant(*site);
+  }
+}
+
+/// Something else came before it was done: it is still to be.
+void ExactCounter::leave_aside(Tracee& tracee) {
+  const CountedThread::Aside aside = *tracee.counted.aside;
+  finish_aside(tracee);
+  if (aside.in_copy) {
+    (void)ptrace::set_registers(tracee.id.tid, aside.before);
   }
 }
 
@@ -124,9 +136,9 @@ void ExactCounter::unblock_trap(Tracee& tracee) {
   if (!mask) {
     return;
   }
-  thread.blocks_trap = (*mask & bit(SIGTRAP)) != 0;
+  thread.blocks_trap = (*mask & signal_bit(SIGTRAP)) != 0;
   if (thread.blocks_trap) {
-    (void)ptrace::set_signal_mask(tracee.id.tid, *mask & ~bit(SIGTRAP));
+    (void)ptrace::set_signal_mask(tracee.id.tid, *mask & ~signal_bit(SIGTRAP));
   } else if (std::exchange(thread.trap_is_held, false)) {
     ::syscall(SYS_tgkill, tracee.process->id.pid, tracee.id.tid, SIGTRAP);
   }
@@ -138,8 +150,8 @@ void ExactCounter::block_trap_again(const Tracee& tracee) {
   }
   const auto mask = ptrace::signal_mask(tracee.id.tid);
   // Where it waits with another mask (sigsuspend) this is the one from before, which is whole.
-  if (mask && (*mask & bit(SIGTRAP)) == 0) {
-    (void)ptrace::set_signal_mask(tracee.id.tid, *mask | bit(SIGTRAP));
+  if (mask && (*mask & signal_bit(SIGTRAP)) == 0) {
+    (void)ptrace::set_signal_mask(tracee.id.tid, *mask | signal_bit(SIGTRAP));
   }
 }
 
@@ -224,6 +236,7 @@ bool ExactCounter::make_detachable(Tracee& tracee, bool at_syscall) {
     return false;
   }
   if (!at_syscall) {
+    remove_copies(*tracee.process->counted, tracee);
     remove_rescue(*tracee.process->counted, tracee.id.tid);
   }
   return true;
@@ -236,7 +249,7 @@ bool ExactCounter::trap_is_pending(const Tracee& tracee, Address pc) const {
     return false;
   }
   const auto masks = read_signal_masks(tracee.id.tid);
-  return masks && (masks->thread_pending & bit(SIGTRAP)) != 0;
+  return masks && (masks->thread_pending & signal_bit(SIGTRAP)) != 0;
 }
 
 }  // namespace sp::supervisor

@@ -1,4 +1,6 @@
 // What system calls mean to the counting of code: a part of ExactCounter.
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +14,15 @@ using arch::Native;
 using core::Address;
 using core::Flow;
 
+/// It shows the thread's signal mask, or hands it on. In other calls SIGTRAP stays unblocked in a
+/// thread that blocks it: if we were killed then, its next breakpoint would kill the target.
+bool depends_on_mask(std::string_view call) {
+  constexpr std::array<std::string_view, 10> kCalls = {
+      "rt_sigprocmask", "rt_sigreturn", "rt_sigsuspend", "rt_sigtimedwait", "execve",
+      "execveat",       "ppoll",        "pselect6",      "epoll_pwait",     "epoll_pwait2"};
+  return std::find(kCalls.begin(), kCalls.end(), call) != kCalls.end();
+}
+
 }  // namespace
 
 void ExactCounter::on_syscall(Tracee& tracee, core::TimePoint now) {
@@ -23,7 +34,11 @@ void ExactCounter::on_syscall(Tracee& tracee, core::TimePoint now) {
     thread.call = {stop->number, stop->arguments, tracee.process->counted->plantings()};
     before_maps_change(tracee, *thread.call);
     before_sigaction(tracee, *thread.call);
-    block_trap_again(tracee);
+    thread.call->done_in_its_stead = change_mask_in_its_stead(tracee, *thread.call);
+    if (!thread.call->done_in_its_stead &&
+        depends_on_mask(Native::syscall_name(static_cast<int>(stop->number)))) {
+      block_trap_again(tracee);
+    }
   } else if (stop && registers && stop->side == ptrace::SyscallStop::Side::exit) {
     on_syscall_exit(tracee, Native::pc(*registers), stop->result, now);
   }
@@ -37,7 +52,7 @@ void ExactCounter::on_syscall_exit(Tracee& tracee, Address pc, std::int64_t resu
   CountedCode& code = *tracee.process->counted;
   const std::string_view name =
       call ? Native::syscall_name(static_cast<int>(call->number)) : std::string_view{};
-  if (thread.blocks_trap || name == "rt_sigprocmask" || name == "rt_sigreturn") {
+  if (depends_on_mask(name) && !call->done_in_its_stead) {
     unblock_trap(tracee);
   }
   if (name == "rt_sigreturn") {
@@ -63,6 +78,13 @@ void ExactCounter::on_syscall_exit(Tracee& tracee, Address pc, std::int64_t resu
     after_sigaction(tracee, *call);
     on_maps_changed(tracee, *call, result);
   }
+  come_back(tracee, pc);
+}
+
+/// A system call of the thread's is over, and it is about to go on behind it.
+void ExactCounter::come_back(Tracee& tracee, Address pc) {
+  CountedThread& thread = tracee.counted;
+  CountedCode& code = *tracee.process->counted;
   const bool has_to_be_stepped = code.come_back(pc);
   thread.stepped = thread.stepped || has_to_be_stepped;
   if (thread.stepped) {

@@ -22,6 +22,13 @@ class CostMeter {
   /// One stop of a thread that slept, which only woke it: it says nothing about the others.
   void add_woken(core::Duration handling) { charge(handling.count()); }
 
+  /// One hit of a probe.
+  void add_hit(core::Duration cost) { charge(cost.count()); }
+  /// More that was done while a thread was stopped.
+  void add_work(core::Duration cost) {
+    stopped_.fetch_add(cost.count(), std::memory_order_relaxed);
+  }
+
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
   [[nodiscard]] core::Duration stopped() const { return core::Duration{stopped_}; }
   [[nodiscard]] core::Duration longest() const { return core::Duration{longest_}; }

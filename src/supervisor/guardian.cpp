@@ -1,9 +1,12 @@
 #include "supervisor/guardian.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,8 +22,8 @@
 #include <sstream>
 #include <string>
 
+#include "supervisor/left_memory.h"
 #include "supervisor/proc_files.h"
-#include "supervisor/rescue_native.h"
 
 namespace sp::supervisor {
 namespace {
@@ -55,8 +58,18 @@ bool send_word(int lifeline, Word word, int descriptor) {
   return sent == static_cast<ssize_t>(sizeof word);
 }
 
+/// Waits for the next word. False where there may be none: the ptrace thread is dead, and its
+/// tracees run. The line itself ends only when the last of our threads is gone.
+bool wait_for_word(int lifeline, int death) {
+  std::array<pollfd, 2> both{{{lifeline, POLLIN, 0}, {death, POLLIN, 0}}};
+  while (::poll(both.data(), both.size(), -1) < 0 && errno == EINTR) {
+  }
+  return both[1].revents == 0;
+}
+
 /// False at the end of the line.
-bool receive_word(int lifeline, Word& word, core::UniqueFd& descriptor) {
+bool receive_word(int lifeline, int death, Word& word, core::UniqueFd& descriptor) {
+  const int flags = MSG_CMSG_CLOEXEC | (wait_for_word(lifeline, death) ? 0 : MSG_DONTWAIT);
   iovec piece{&word, sizeof word};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
@@ -66,7 +79,7 @@ bool receive_word(int lifeline, Word& word, core::UniqueFd& descriptor) {
   message.msg_controllen = control.size();
   ssize_t got = 0;
   do {
-    got = ::recvmsg(lifeline, &message, MSG_CMSG_CLOEXEC);
+    got = ::recvmsg(lifeline, &message, flags);
   } while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(sizeof word)) {
     return false;
@@ -79,35 +92,17 @@ bool receive_word(int lifeline, Word& word, core::UniqueFd& descriptor) {
   return true;
 }
 
-using Memories = std::map<std::uint32_t, core::UniqueFd>;
-using Handlers = std::map<std::uint32_t, std::uint64_t>;
-
-/// A program that has breakpoints of its own would turn back to them for ever. By now another
-/// superprofiler may have attached, with a handler in the same place.
-void disarm(const Memories& memories, const Handlers& handlers, std::uint64_t superprofiler) {
-  if constexpr (NativeRescue::kAvailable) {
-    for (const auto& [space, address] : handlers) {
-      const auto memory = memories.find(space);
-      const auto at = static_cast<off_t>(address);
-      std::uint64_t owner = 0;
-      if (memory != memories.end() &&
-          ::pread(memory->second.get(), &owner, sizeof owner,
-                  at + static_cast<off_t>(NativeRescue::kOwner)) ==
-              static_cast<ssize_t>(sizeof owner) &&
-          owner == superprofiler) {
-        [[maybe_unused]] const ssize_t written =
-            ::pwrite(memory->second.get(), &NativeRescue::kDisarmed, 1, at);
-      }
-    }
-  }
+void sleep_milliseconds(long milliseconds) {
+  const timespec pause{milliseconds / 1000, (milliseconds % 1000) * 1'000'000};
+  ::nanosleep(&pause, nullptr);
 }
 
 /// Listens until superprofiler says goodbye (true) or is gone.
-bool listen_until_the_end(int lifeline, Memories& memories, Handlers& handlers) {
+bool listen_until_the_end(int lifeline, int death, Memories& memories, Handlers& handlers) {
   for (;;) {
     Word word;
     core::UniqueFd descriptor;
-    if (!receive_word(lifeline, word, descriptor)) {
+    if (!receive_word(lifeline, death, word, descriptor)) {
       return false;
     }
     switch (word.kind) {
@@ -126,13 +121,6 @@ bool listen_until_the_end(int lifeline, Memories& memories, Handlers& handlers) 
     }
   }
 }
-
-void sleep_milliseconds(long milliseconds) {
-  const timespec pause{milliseconds / 1000, (milliseconds % 1000) * 1'000'000};
-  ::nanosleep(&pause, nullptr);
-}
-
-constexpr long kTimeToTurnBack = 1000;
 
 bool is_still(const GuardedProcess& place) {
   const auto stat = read_stat(place.pid);
@@ -203,16 +191,23 @@ void hide_command_line() {
   }
   ::dup2(lifeline, 3);
   ::syscall(SYS_close_range, 4U, ~0U, 0U);
+  // When it is needed the target's threads turn in circles at their breakpoints, on every CPU.
+  const sched_param first{1};
+  (void)::sched_setscheduler(0, SCHED_FIFO, &first);
+  // Sent at the end of the thread that forked us: the ptrace thread.
+  ::prctl(PR_SET_PDEATHSIG, SIGUSR1);
+  sigset_t of_death;
+  ::sigemptyset(&of_death);
+  ::sigaddset(&of_death, SIGUSR1);
+  const int death = ::signalfd(-1, &of_death, SFD_CLOEXEC);
   Memories memories;
   Handlers handlers;
-  if (!listen_until_the_end(3, memories, handlers)) {
+  if (!listen_until_the_end(3, death, memories, handlers)) {
     planted.restore(memories);
+    const sched_param ordinary{};
+    (void)::sched_setscheduler(0, SCHED_OTHER, &ordinary);
     undo_stops(board);
-    if (!handlers.empty()) {
-      // Whoever ran into a breakpoint before must have turned back by now.
-      sleep_milliseconds(kTimeToTurnBack);
-      disarm(memories, handlers, superprofiler);
-    }
+    clean_up_left_memory(planted, memories, handlers, superprofiler);
   }
   ::_exit(0);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "supervisor/proc_files.h"
+#include "supervisor/shared_memory.h"
 #include "supervisor/supervisor.h"
 
 namespace sp::supervisor {
@@ -63,31 +64,69 @@ Tracee* Supervisor::adopt(pid_t tid) {
     process = add_process(*group, parent);
     if (exact_) {
       begin_counting_child(*process, tid, parent);
+    } else if (probes_) {
+      begin_probing_child(*process, tid, parent);
     }
   }
   return &add_tracee(tid, *group, process);
 }
 
 void Supervisor::on_forked(const Tracee& tracee) {
-  const auto child = exact_ ? ptrace::event_message(tracee.id.tid) : core::fail("");
-  if (child && tracee.process->counted != nullptr &&
-      tracees_.find(static_cast<pid_t>(*child)) == nullptr) {
-    origins_[static_cast<pid_t>(*child)] = ExactCounter::origin_of(tracee);
+  const auto child = plants() ? ptrace::event_message(tracee.id.tid) : core::fail("");
+  if (!child) {
+    return;
   }
+  const auto tid = static_cast<pid_t>(*child);
+  Tracee* const known = tracees_.find(tid);
+  if (tracee.process->probed != nullptr && known == nullptr) {
+    probed_origins_[tid] = tracee.process->probed;
+  }
+  if (tracee.process->counted == nullptr) {
+    return;
+  }
+  if (known != nullptr) {
+    known->counted.blocks_trap = known->counted.blocks_trap || tracee.counted.blocks_trap;
+  } else {
+    origins_[tid] = ExactCounter::origin_of(tracee);
+  }
+}
+
+/// Where a child comes from that was quicker than its parent's report, or whose parent was killed
+/// in the call. By its parent's number alone that cannot be said: it may have got another one.
+template <typename Code>
+std::shared_ptr<Code> Supervisor::find_unannounced(std::shared_ptr<Code> TracedProcess::*code,
+                                                   pid_t tid, core::ProcessId parent) {
+  const auto known = tracees_.find_process(parent.pid);
+  if (auto of_known = known != nullptr ? (*known).*code : nullptr;
+      of_known != nullptr &&
+      (of_known->rescue().page == core::Address{} || is_copy(*of_known, tid))) {
+    return of_known;
+  }
+  for (const Ended& ended : ended_) {
+    if (auto of_ended = (*ended.process).*code; of_ended != nullptr && is_copy(*of_ended, tid)) {
+      return of_ended;
+    }
+  }
+  return nullptr;
 }
 
 void Supervisor::begin_counting_child(TracedProcess& process, pid_t tid, core::ProcessId parent) {
   ExactCounter::Origin origin;
   if (const auto announced = origins_.find(tid); announced != origins_.end()) {
-    origin = std::move(announced->second);
-  } else if (const auto known = tracees_.find_process(parent.pid)) {
-    // It was quicker than its parent's report, so that its parent is still in the call.
-    origin = {known->counted, 0};
+    origin = announced->second;
+  } else {
+    origin = {find_unannounced(&TracedProcess::counted, tid, parent), 0, false};
   }
   if (origin.code == nullptr) {
     return;
   }
+  if (releasing_) {
+    origin.certain = 0;  // its parent's breakpoints went at some time around the fork
+  }
   exact_->begin_child(process, tid, origin);
+  if (releasing_) {
+    exact_->restore(process);
+  }
   process.followed = options_.follow_forks;
   if (!process.followed && process.counted != origin.code) {
     exact_->restore(process);
@@ -96,14 +135,40 @@ void Supervisor::begin_counting_child(TracedProcess& process, pid_t tid, core::P
   }
 }
 
+void Supervisor::begin_probing_child(TracedProcess& process, pid_t tid, core::ProcessId parent) {
+  std::shared_ptr<ProbedCode> origin;
+  if (const auto announced = probed_origins_.find(tid); announced != probed_origins_.end()) {
+    origin = std::move(announced->second);
+  } else {
+    origin = find_unannounced(&TracedProcess::probed, tid, parent);
+  }
+  process.followed = options_.follow_forks;
+  if (origin != nullptr && process.followed) {
+    probes_->begin_child(process, tid, origin);
+    if (releasing_) {
+      probes_->restore(process);
+    }
+  } else if (origin != nullptr) {
+    probes_->clean_child(process, tid, origin);
+  }
+  // While it shares its parent's memory it has to be helped over the breakpoints.
+  process.profiled = process.followed || process.probed != nullptr;
+}
+
 Tracee& Supervisor::add_tracee(pid_t tid, pid_t pid, std::shared_ptr<TracedProcess> process) {
   Tracee& tracee = tracees_.add(tid, std::move(process));
   outbox_.deliver({tracee.process->id, tracee.id, core::Clock::now(),
                    core::ThreadStarted{read_name(pid, tid)}});
-  origins_.erase(tid);
+  if (const auto origin = origins_.find(tid); origin != origins_.end()) {
+    tracee.counted.blocks_trap = origin->second.blocks_trap;
+    origins_.erase(origin);
+  }
+  probed_origins_.erase(tid);
+  tracee.probed.counted = tracee.process->followed && (options_.all_threads || tid == pid);
   tracee.counted.counted = tracee.process->followed && (options_.all_threads || tid == pid);
-  tracee.let_go = exact_ && !tracee.process->profiled;
-  if (!releasing_ && tracee.process->profiled && (options_.all_threads || tid == pid)) {
+  tracee.let_go = plants() && !tracee.process->profiled;
+  if (!releasing_ && tracee.process->profiled && tracee.process->followed &&
+      (options_.all_threads || tid == pid)) {
     tracee.slot = std::make_shared<SampleSlot>(tracee.process->id, tracee.id);
     tracee.slot->guard = tracee.process->guard;
     slots_.add(tracee.slot);
@@ -129,10 +194,26 @@ void Supervisor::remove_tracee(Tracee& tracee) {
   }
 }
 
+void Supervisor::remember_code(const std::shared_ptr<TracedProcess>& process) {
+  constexpr std::size_t kMost = 16;
+  constexpr core::Duration kLong = std::chrono::seconds(2);
+  const core::TimePoint now = core::Clock::now();
+  while (!ended_.empty() && (ended_.size() >= kMost || now - ended_.front().time > kLong)) {
+    ended_.pop_front();
+  }
+  if (has_something_of_ours(*process)) {
+    ended_.push_back({now, process});
+  }
+}
+
 void Supervisor::end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread) {
   if (process->counted != nullptr && process->counted->owner() == process->id) {
     exact_->send_counts(*process, thread);
   }
+  if (process->probed != nullptr && process->probed->owner() == process->id) {
+    probes_->send_counts(*process, thread);
+  }
+  remember_code(process);
   Guardian::release(std::exchange(process->guard, nullptr));
   if (tracees_.find_process(process->id.pid) == process) {
     tracees_.forget_process(process->id.pid);

@@ -15,6 +15,33 @@ namespace {
 constexpr std::size_t kBytes = arch::Native::kBreakpoint.size();
 static_assert(kBytes <= sizeof(std::uint32_t));
 
+constexpr std::uint64_t kPageSize = 4096;
+
+struct Left {
+  std::uint64_t address;
+  std::uint32_t original;
+};
+
+/// Breakpoints of one page, by address, with one read and one write: until the last is gone a
+/// thread that blocks SIGTRAP dies of it. Nobody else writes to text meanwhile.
+void restore_page(int memory, std::span<const Left> breakpoints) {
+  std::array<std::byte, kPageSize + kBytes> bytes{};
+  const std::uint64_t first = breakpoints.front().address;
+  const std::size_t size = breakpoints.back().address + kBytes - first;
+  if (::pread(memory, bytes.data(), size, static_cast<off_t>(first)) !=
+      static_cast<ssize_t>(size)) {
+    return;
+  }
+  for (const Left& one : breakpoints) {
+    std::byte* const at = bytes.data() + (one.address - first);
+    if (std::equal(at, at + kBytes, arch::Native::kBreakpoint.begin())) {
+      std::memcpy(at, &one.original, kBytes);
+    }
+  }
+  [[maybe_unused]] const ssize_t written =
+      ::pwrite(memory, bytes.data(), size, static_cast<off_t>(first));
+}
+
 }  // namespace
 
 PlantedBoard::PlantedBoard() {
@@ -32,7 +59,7 @@ PlantedBoard::~PlantedBoard() {
 }
 
 PlantedBoard::Place PlantedBoard::add(std::uint32_t space, core::Address address,
-                                      std::span<const std::byte> original) {
+                                      std::span<const std::byte> original, bool last) {
   Place place = kNowhere;
   if (!free_.empty()) {
     place = free_.back();
@@ -43,7 +70,7 @@ PlantedBoard::Place PlantedBoard::add(std::uint32_t space, core::Address address
     return kNowhere;
   }
   Entry& entry = board_->entries[place];
-  entry.space = space;
+  entry.space = space | (last ? kLast : 0);
   std::memcpy(&entry.original, original.data(), kBytes);
   entry.address.store(address.value(), std::memory_order_release);
   if (place == board_->used) {
@@ -60,22 +87,36 @@ void PlantedBoard::remove(Place place) {
 }
 
 void PlantedBoard::restore(const std::map<std::uint32_t, core::UniqueFd>& memories) const {
-  if (board_ == nullptr) {
-    return;
+  if (board_ != nullptr) {
+    restore(memories, 0);
+    restore(memories, kLast);
   }
+}
+
+void PlantedBoard::restore(const std::map<std::uint32_t, core::UniqueFd>& memories,
+                           std::uint32_t flag) const {
+  std::map<std::uint32_t, std::vector<Left>> left;
   for (Place place = 0; place < board_->used; ++place) {
     const Entry& entry = board_->entries[place];
-    const auto address = static_cast<off_t>(entry.address.load(std::memory_order_acquire));
-    const auto memory = memories.find(entry.space);
-    std::array<std::byte, kBytes> there{};
-    if (address == 0 || memory == memories.end() ||
-        ::pread(memory->second.get(), there.data(), kBytes, address) !=
-            static_cast<ssize_t>(kBytes) ||
-        !std::equal(there.begin(), there.end(), arch::Native::kBreakpoint.begin())) {
-      continue;
+    const std::uint64_t address = entry.address.load(std::memory_order_acquire);
+    const std::uint32_t space = entry.space & ~kLast;
+    if (address != 0 && (entry.space & kLast) == flag && memories.contains(space)) {
+      left[space].push_back({address, entry.original});
     }
-    [[maybe_unused]] const ssize_t written =
-        ::pwrite(memory->second.get(), &entry.original, kBytes, address);
+  }
+  for (auto& [space, breakpoints] : left) {
+    std::sort(breakpoints.begin(), breakpoints.end(),
+              [](const Left& a, const Left& b) { return a.address < b.address; });
+    for (std::span<const Left> rest = breakpoints; !rest.empty();) {
+      const auto page = static_cast<std::size_t>(
+          std::find_if(rest.begin(), rest.end(),
+                       [&](const Left& one) {
+                         return one.address / kPageSize != rest.front().address / kPageSize;
+                       }) -
+          rest.begin());
+      restore_page(memories.at(space).get(), rest.first(page));
+      rest = rest.subspan(page);
+    }
   }
 }
 

@@ -28,8 +28,9 @@ class PlantedBoard {
   PlantedBoard& operator=(const PlantedBoard&) = delete;
   ~PlantedBoard();
 
+  /// `last`: to be taken away when all others are.
   [[nodiscard]] Place add(std::uint32_t space, core::Address address,
-                          std::span<const std::byte> original);
+                          std::span<const std::byte> original, bool last = false);
   void remove(Place place);
 
   /// A number for an address space.
@@ -41,16 +42,19 @@ class PlantedBoard {
  private:
   struct Entry {
     std::atomic<std::uint64_t> address;  // 0: free
-    std::uint32_t space;
+    std::uint32_t space;                 // with kLast
     std::uint32_t original;
   };
   struct Board {
     std::atomic<std::uint32_t> used;  // entries beyond were never used
     Entry entries[1];
   };
+  static constexpr std::uint32_t kLast = 1U << 31U;
   // 64 MiB that cost nothing until they are written to.
   static constexpr std::size_t kSize = std::size_t{64} << 20U;
   static constexpr Place kPlaces = (kSize - sizeof(Board)) / sizeof(Entry);
+
+  void restore(const std::map<std::uint32_t, core::UniqueFd>& memories, std::uint32_t flag) const;
 
   Board* board_ = nullptr;
   std::vector<Place> free_;

@@ -35,6 +35,11 @@ struct TaskStat {
 [[nodiscard]] std::optional<std::string_view> status_field(std::string_view status,
                                                            std::string_view name);
 
+/// Of a signal in a mask of the kernel's.
+[[nodiscard]] constexpr std::uint64_t signal_bit(int signal) {
+  return std::uint64_t{1} << (signal - 1);
+}
+
 /// Masks of /proc/.../status, bit N-1 for signal N.
 struct SignalMasks {
   std::uint64_t thread_pending = 0;

@@ -83,12 +83,11 @@ void bind_to_this_thread() { g_thread = static_cast<pid_t>(::syscall(SYS_gettid)
 
 core::Result<void> seize(pid_t tid, FollowOptions follow) {
   // TRACEEXIT keeps a process's memory map readable for one last look before it is gone.
-  std::uintptr_t options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+  // TRACESYSGOOD: stops at system calls can be told from the tracee's own SIGTRAPs.
+  std::uintptr_t options =
+      PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD;
   if (follow.forks) {
     options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
-  }
-  if (follow.system_calls) {
-    options |= PTRACE_O_TRACESYSGOOD;
   }
   return done_or_errno(request(PTRACE_SEIZE, tid, nullptr, as_pointer(options)), "seizing", tid);
 }
@@ -217,8 +216,11 @@ core::Result<std::optional<Report>> wait_any(bool block) {
 }
 
 core::Result<std::optional<Report>> watch_any(bool block) {
+  // The kernel refuses every request about a thread that got another id by its exec, until that
+  // event was taken (looks_like_a_spurious_pid() in kernel/ptrace.c).
+  constexpr int kExec = ((PTRACE_EVENT_EXEC << 8) | SIGTRAP) << 8 | 0x7F;
   auto report = peek(P_ALL, 0, block);
-  if (report && *report && !WIFSTOPPED((*report)->status)) {
+  if (report && *report && (!WIFSTOPPED((*report)->status) || (*report)->status == kExec)) {
     (void)::waitpid((*report)->tid, &(*report)->status, __WALL);
   }
   return report;

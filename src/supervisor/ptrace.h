@@ -26,8 +26,6 @@ void bind_to_this_thread();
 /// What children of a tracee are followed; whatever is not followed is never traced.
 struct FollowOptions {
   bool forks = true;
-  /// Stops at system calls (see resume_to_syscall()) can be told from the tracee's own SIGTRAPs.
-  bool system_calls = false;
 };
 
 /// Attaches to one thread without stopping it. Errors: EPERM (see refusal.h), ESRCH.

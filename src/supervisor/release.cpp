@@ -1,10 +1,15 @@
 // How threads are let go at the end of a run: a part of Supervisor.
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <string_view>
+#include <utility>
 
+#include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/proc_files.h"
 #include "supervisor/supervisor.h"
@@ -18,6 +23,13 @@ constexpr core::Duration kDetachGrace = std::chrono::seconds(10);
 
 }  // namespace
 
+bool Supervisor::has_something_of_ours(const TracedProcess& process) {
+  const auto has_page = [](const auto& code) {
+    return code != nullptr && code->rescue().page != core::Address{};
+  };
+  return has_page(process.counted) || has_page(process.probed);
+}
+
 void Supervisor::begin_release() {
   if (releasing_) {
     return;
@@ -25,21 +37,54 @@ void Supervisor::begin_release() {
   timer_.pause();
   releasing_ = true;
   tell_names();
-  if (exact_) {
-    send_all_counts();
-    for (auto& [tid, tracee] : tracees_.all()) {
+  send_all_counts();
+  for (auto& [tid, tracee] : tracees_.all()) {
+    if (exact_) {
       exact_->restore(*tracee.process);
+    } else if (probes_) {
+      probes_->restore(*tracee.process);
+    }
+  }
+  std::set<const TracedProcess*> in_need;
+  for (const auto& [tid, tracee] : tracees_.all()) {
+    if (has_something_of_ours(*tracee.process)) {
+      in_need.insert(tracee.process.get());
     }
   }
   for (auto& [tid, tracee] : tracees_.all()) {
     // Asked-for stops come by themselves. Others that run are stopped once, to be detached; who
     // sleeps is left alone and let go by the kernel at our end.
     if (tracee.slot != nullptr && tracee.slot->state == SlotState::asked) {
+      in_need.erase(tracee.process.get());
       continue;
     }
     const auto stat = read_stat(tid);
     if (stat && stat->state == 'R' && !tracee.group_stopped) {
       (void)ptrace::interrupt(tid);
+      in_need.erase(tracee.process.get());
+    }
+  }
+  wake_one_of_each(in_need);
+}
+
+/// Processes that all sleep have something of ours in them, which one of their threads has to take
+/// out: one in a call that goes on as if nothing had happened.
+void Supervisor::wake_one_of_each(std::set<const TracedProcess*> processes) {
+  constexpr auto kGoesOn =
+      std::to_array<std::string_view>({"nanosleep", "clock_nanosleep", "wait4", "waitid", "pause",
+                                       "rt_sigsuspend", "restart_syscall"});
+  for (auto& [tid, tracee] : tracees_.all()) {
+    if (!processes.contains(tracee.process.get()) || tracee.group_stopped) {
+      continue;
+    }
+    const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
+    const auto call = text ? parse_syscall(*text) : std::nullopt;
+    const std::string_view name =
+        call ? arch::Native::syscall_name(call->number) : std::string_view{};
+    if (call && (arch::Native::is_safe_to_rewind(call->number) ||
+                 std::find(kGoesOn.begin(), kGoesOn.end(), name) != kGoesOn.end())) {
+      tracee.is_awaited = ptrace::interrupt(tid).has_value();
+      processes.erase(tracee.process.get());
     }
   }
 }
@@ -53,12 +98,12 @@ void Supervisor::tell_names() {
 }
 
 void Supervisor::send_all_counts() {
-  if (!exact_) {
-    return;
-  }
   for (const auto& [tid, tracee] : tracees_.all()) {
     if (tracee.process->counted != nullptr) {
       exact_->send_counts(*tracee.process, tracee.id);  // nothing the second time
+    }
+    if (tracee.process->probed != nullptr) {
+      probes_->send_counts(*tracee.process, tracee.id);
     }
   }
 }
@@ -68,10 +113,13 @@ void Supervisor::wait_for_detaching() {
   const core::TimePoint deadline = core::Clock::now() + kDetachGrace;
   const auto is_busy = [](const auto& entry) {
     const auto stat = read_stat(entry.first);
-    return stat && (stat->state == 'R' || stat->state == 't') && !entry.second.group_stopped;
+    return stat && !entry.second.group_stopped &&
+           (stat->state == 'R' || stat->state == 't' || entry.second.is_awaited);
   };
+  const auto somebody_is_to_come = [this] { return !origins_.empty() || !probed_origins_.empty(); };
   while (core::Clock::now() < deadline &&
-         std::any_of(tracees_.all().begin(), tracees_.all().end(), is_busy)) {
+         (somebody_is_to_come() ||
+          std::any_of(tracees_.all().begin(), tracees_.all().end(), is_busy))) {
     one_round(true);
   }
 }

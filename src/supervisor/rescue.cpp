@@ -6,12 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "core/log.h"
 #include "supervisor/proc_files.h"
@@ -24,8 +23,9 @@ namespace {
 using core::Address;
 
 constexpr std::uint64_t kPageSize = 4096;
-constexpr std::uint64_t kOurAction = 64;       // within the page, behind the code
-constexpr std::uint64_t kDefaultAction = 128;  // zeros
+constexpr std::uint64_t kMapped = 2 * kPageSize;  // code, and a page for what calls answer
+constexpr std::uint64_t kOurAction = 64;          // within the page, behind the code
+constexpr std::uint64_t kDefaultAction = 128;     // zeros
 constexpr std::uint64_t kMaskSize = 8;
 /// Where neither the kernel nor a sanitizer puts anything, so that nothing of the target's is
 /// moved.
@@ -39,28 +39,7 @@ struct Action {
   std::uint64_t mask = 0;
 };
 
-bool is_free_to_call(pid_t tid) {
-  const auto theirs = read_proc(fmt::format("/proc/{}/status", tid));
-  const auto ours = read_proc("/proc/self/status");
-  if (!theirs || !ours) {
-    return false;
-  }
-  return status_field(*theirs, "Seccomp") == status_field(*ours, "Seccomp") &&
-         status_field(*theirs, "Seccomp_filters") == status_field(*ours, "Seccomp_filters");
-}
-
-template <typename Native>
-Address find_call(const CountedCode& code) {
-  const core::AddressRange vdso = code.vdso();
-  std::vector<std::byte> bytes(vdso.size());
-  bytes.resize(code.memory().read(vdso.begin, bytes));
-  const auto found =
-      std::search(bytes.begin(), bytes.end(), Native::kSyscall.begin(), Native::kSyscall.end());
-  return found == bytes.end() ? Address{}
-                              : vdso.begin + static_cast<std::uint64_t>(found - bytes.begin());
-}
-
-bool set_action(const CountedCode::Rescue& rescue, pid_t tid, std::uint64_t action) {
+bool set_action(const PlantedCode::Rescue& rescue, pid_t tid, std::uint64_t action) {
   const auto result = remote_call(tid, rescue.call, SYS_rt_sigaction,
                                   {SIGTRAP, rescue.page.value() + action, 0, kMaskSize, 0, 0});
   return result && *result == 0;
@@ -68,7 +47,7 @@ bool set_action(const CountedCode::Rescue& rescue, pid_t tid, std::uint64_t acti
 
 /// The default action, or what an earlier run of ours that was killed has left.
 template <typename Native>
-bool is_to_be_had(CountedCode& code, pid_t tid, std::uint64_t handler) {
+bool is_to_be_had(PlantedCode& code, pid_t tid, std::uint64_t handler) {
   if (handler == 0) {
     return true;
   }
@@ -78,21 +57,21 @@ bool is_to_be_had(CountedCode& code, pid_t tid, std::uint64_t handler) {
       std::memcmp(there.data() + 1, Native::kHandler.data() + 1, there.size() - 1) != 0) {
     return false;
   }
-  (void)remote_call(tid, code.rescue().call, SYS_munmap, {handler, kPageSize, 0, 0, 0, 0});
+  (void)remote_call(tid, code.rescue().call, SYS_munmap, {handler, kMapped, 0, 0, 0, 0});
   return true;
 }
 
 template <typename Native>
-void install(CountedCode& code, pid_t tid) {
-  CountedCode::Rescue& rescue = code.rescue();
+void install(PlantedCode& code, pid_t tid) {
+  PlantedCode::Rescue& rescue = code.rescue();
   constexpr std::uint64_t kRestorerFlag = 0x04000000;  // SA_RESTORER
   const auto call = [&](long number, const std::array<std::uint64_t, 6>& arguments) {
     return remote_call(tid, rescue.call, number, arguments).value_or(-1);
   };
-  rescue.call = find_call<Native>(code);
+  rescue.call = find_place_for_calls(tid).value_or(Address{});
   const std::int64_t page = rescue.call == Address{}
                                 ? -1
-                                : call(SYS_mmap, {kHint, kPageSize, PROT_READ | PROT_WRITE,
+                                : call(SYS_mmap, {kHint, kMapped, PROT_READ | PROT_WRITE,
                                                   MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0});
   if (page < 0) {
     return;
@@ -119,9 +98,23 @@ void install(CountedCode& code, pid_t tid) {
   if (rescue.handler_is_ours) {
     code.tell_guardian_of_handler();
   } else {
-    (void)call(SYS_munmap, {at, kPageSize, 0, 0, 0, 0});
+    (void)call(SYS_munmap, {at, kMapped, 0, 0, 0, 0});
     rescue.page = Address{};
   }
+}
+
+/// The handler that SIGTRAP has in the target; nothing where it cannot be asked.
+std::optional<std::uint64_t> handler_now(PlantedCode& code, pid_t tid) {
+  const PlantedCode::Rescue& rescue = code.rescue();
+  const Address answer = rescue.page + kPageSize;
+  Action now;
+  const auto asked = remote_call(tid, rescue.call, SYS_rt_sigaction,
+                                 {SIGTRAP, 0, answer.value(), kMaskSize, 0, 0});
+  if (!asked || *asked != 0 ||
+      code.memory().read(answer, std::as_writable_bytes(std::span(&now, 1))) != sizeof now) {
+    return std::nullopt;
+  }
+  return now.handler;
 }
 
 /// Keeps the signal of a stop over calls made in it.
@@ -143,38 +136,54 @@ class KeptSignal {
 
 }  // namespace
 
-void install_rescue(CountedCode& code, pid_t tid) {
+void install_rescue(PlantedCode& code, pid_t tid) {
   code.rescue().tried = true;
   if constexpr (NativeRescue::kAvailable) {
-    if (is_free_to_call(tid)) {
-      const KeptSignal kept(tid);
-      install<NativeRescue>(code, tid);
-    }
+    const KeptSignal kept(tid);
+    install<NativeRescue>(code, tid);
   }
   if (!code.rescue().handler_is_ours) {
     core::log_detail("process {} would not outlive a SIGKILL of superprofiler", tid);
   }
 }
 
-void give_up_handler(CountedCode& code, pid_t tid) {
-  CountedCode::Rescue& rescue = code.rescue();
-  if (rescue.handler_is_ours) {
-    const KeptSignal kept(tid);
-    rescue.handler_is_ours = !set_action(rescue, tid, kDefaultAction);
+bool renew_rescue(PlantedCode& code, pid_t tid) {
+  PlantedCode::Rescue& rescue = code.rescue();
+  if (!rescue.handler_is_ours) {
+    return false;
   }
+  const KeptSignal kept(tid);
+  const auto handler = handler_now(code, tid);
+  if (!handler || *handler == rescue.page.value()) {
+    return true;
+  }
+  const bool is_free = *handler == 0 || *handler == 1;  // SIG_DFL, SIG_IGN
+  rescue.handler_is_ours = is_free && set_action(rescue, tid, kOurAction);
+  return rescue.handler_is_ours;
 }
 
-void remove_rescue(CountedCode& code, pid_t tid) {
-  CountedCode::Rescue& rescue = code.rescue();
+bool give_up_handler(PlantedCode& code, pid_t tid) {
+  PlantedCode::Rescue& rescue = code.rescue();
+  if (!rescue.handler_is_ours) {
+    return false;
+  }
+  const KeptSignal kept(tid);
+  // The target may have one of its own since the last look.
+  const auto handler = handler_now(code, tid);
+  const bool has_other = handler && *handler != rescue.page.value();
+  rescue.handler_is_ours = !has_other && !set_action(rescue, tid, kDefaultAction);
+  return has_other && *handler != 0;
+}
+
+void remove_rescue(PlantedCode& code, pid_t tid) {
+  PlantedCode::Rescue& rescue = code.rescue();
   if (rescue.page == Address{}) {
     return;
   }
-  const KeptSignal kept(tid);
-  if (rescue.handler_is_ours) {
-    rescue.handler_is_ours = !set_action(rescue, tid, kDefaultAction);
-  }
+  (void)give_up_handler(code, tid);
   if (!rescue.handler_is_ours) {
-    (void)remote_call(tid, rescue.call, SYS_munmap, {rescue.page.value(), kPageSize, 0, 0, 0, 0});
+    const KeptSignal kept(tid);
+    (void)remote_call(tid, rescue.call, SYS_munmap, {rescue.page.value(), kMapped, 0, 0, 0, 0});
     rescue.page = Address{};
   }
 }

@@ -2,7 +2,7 @@
 
 #include <sys/types.h>
 
-#include "supervisor/counted_code.h"
+#include "supervisor/planted_code.h"
 #include "supervisor/ptrace.h"
 
 namespace sp::supervisor {
@@ -13,13 +13,21 @@ namespace sp::supervisor {
 ///
 /// All of these need the thread in a stop for a signal or an interrupt.
 
+/// Within what the page and the one behind it, which holds what calls answer, have: one byte that
+/// no call needs.
+inline constexpr std::uint64_t kScratchOfRescue = 8000;
+
 /// Before the first breakpoint. Where the process handles SIGTRAP itself, or has a seccomp filter
 /// that we do not have, it is left alone.
-void install_rescue(CountedCode& code, pid_t tid);
-/// The target is about to get a SIGTRAP of its own.
-void give_up_handler(CountedCode& code, pid_t tid);
+void install_rescue(PlantedCode& code, pid_t tid);
+/// Looks whether the handler is still in place, and puts it back where it is not. False where the
+/// process has one of its own by now.
+[[nodiscard]] bool renew_rescue(PlantedCode& code, pid_t tid);
+/// The target is about to get a SIGTRAP of its own, or to be let go. True where it has a handler of
+/// its own by now, which stays.
+bool give_up_handler(PlantedCode& code, pid_t tid);
 /// Every breakpoint is gone: takes away the handler and the page.
-void remove_rescue(CountedCode& code, pid_t tid);
+void remove_rescue(PlantedCode& code, pid_t tid);
 
 void set_second_argument(ptrace::Registers& registers, std::uint64_t value);
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -46,6 +47,8 @@ struct RescueFor<arch::x86_64::Registers> {
   });
   /// Behind the code: the pid of the superprofiler that it is of, 64 bits.
   static constexpr std::size_t kOwner = 48;
+  /// And the guardian's number of the address space that it was made for, 64 bits.
+  static constexpr std::size_t kSpace = 56;
   static constexpr std::byte kDisarmed{0xC3};  // its first byte when no breakpoint is left
 
   static void set_call(Registers& registers, std::uint64_t number,
@@ -59,11 +62,82 @@ struct RescueFor<arch::x86_64::Registers> {
     registers.r8 = arguments[4];
     registers.r9 = arguments[5];
   }
+  /// A call that a thread makes by itself to the end: code, and behind it what it puts back, the
+  /// signal mask and the registers that a call changes or needs. See remote_call().
+  static constexpr std::size_t kStubSize = 168;
+  using Stub = std::array<std::byte, kStubSize>;
+  static Stub stub(const Registers& before, std::uint64_t mask) {
+    static_assert(kStubCode.size() <= kStubMask);
+    const Registers to = without_restart(before);
+    const std::array<std::uint64_t, 15> kept{mask,   to.rax, to.rcx,    to.rdx, to.rsi,
+                                             to.rdi, to.r8,  to.r9,     to.r10, to.r11,
+                                             to.rip, to.cs,  to.eflags, to.rsp, to.ss};
+    static_assert(kStubMask + sizeof kept == kStubSize);
+    Stub stub{};
+    std::memcpy(stub.data(), kStubCode.data(), kStubCode.size());
+    std::memcpy(stub.data() + kStubMask, kept.data(), sizeof kept);
+    return stub;
+  }
+  static bool is_stub(const Stub& stub) {
+    return std::memcmp(stub.data(), kStubCode.data(), kStubCode.size()) == 0;
+  }
+  static void set_stub_stack(Registers& registers, core::Address place) {
+    registers.rsp = place.value() + kStubMask + sizeof(std::uint64_t);
+  }
   static std::int64_t result(const Registers& registers) {
     return static_cast<std::int64_t>(registers.rax);
   }
+  /// At a call's entry: the kernel makes none, and the thread sees that result.
+  static void skip_call(Registers& registers, std::int64_t result) {
+    registers.orig_rax = ~std::uint64_t{0};
+    registers.rax = static_cast<std::uint64_t>(result);
+  }
+  struct Call {
+    std::uint64_t number = 0;
+    std::array<std::uint64_t, 6> arguments{};
+  };
+  /// That a thread is about to make, in front of its instruction.
+  static Call next_call(const Registers& registers) {
+    return {
+        registers.rax,
+        {registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9}};
+  }
+  /// It has made it, beside the program counter.
+  static void finish_call(Registers& registers, std::int64_t result) {
+    registers.rax = static_cast<std::uint64_t>(result);
+    registers.rcx = registers.rip + kSyscall.size();
+    registers.r11 = registers.eflags;
+  }
   static void set_second_argument(Registers& registers, std::uint64_t value) {
     registers.rsi = value;
+  }
+
+ private:
+  static constexpr std::size_t kStubMask = 48;  // within a stub
+  static constexpr auto kStubCode = std::to_array<unsigned char>({
+      0x0F, 0x05,                          // syscall
+      0xB8, 0x0E, 0,    0,    0,           // mov $__NR_rt_sigprocmask, %eax
+      0xBF, 0x02, 0,    0,    0,           // mov $SIG_SETMASK, %edi
+      0x48, 0x8D, 0x35, 0x1D, 0,    0, 0,  // lea mask(%rip), %rsi
+      0x31, 0xD2,                          // xor %edx, %edx
+      0x41, 0xBA, 0x08, 0,    0,    0,     // mov $8, %r10d
+      0x0F, 0x05,                          // syscall
+      0x58, 0x59, 0x5A, 0x5E, 0x5F,        // pop %rax, %rcx, %rdx, %rsi, %rdi
+      0x41, 0x58, 0x41, 0x59,              // pop %r8, %r9
+      0x41, 0x5A, 0x41, 0x5B,              // pop %r10, %r11
+      0x48, 0xCF,                          // iretq
+  });
+
+  /// What the kernel would make of them if it let the thread go on now.
+  static Registers without_restart(Registers registers) {
+    constexpr std::int64_t kByBlock = -516;  // ERESTART_RESTARTBLOCK
+    constexpr std::uint64_t kRestartCall = 219;
+    if (arch::Native::will_restart(registers)) {
+      const bool by_block = result(registers) == kByBlock;
+      registers.rax = by_block ? kRestartCall : registers.orig_rax;
+      registers.rip -= kSyscall.size();
+    }
+    return registers;
   }
 };
 

@@ -47,6 +47,8 @@ struct SampleSlot {
   std::atomic<std::int64_t> asked_at{0};
   /// The stop that was asked for is a SIGSTOP, which counts as one in flight at `guard`.
   std::atomic<bool> by_signal{false};
+  /// It goes step by step for us: that is no time of its own.
+  std::atomic<bool> stepped{false};
   /// A blocked thread was stopped by us, so it was scheduled without having woken up.
   std::atomic<bool> scheduled_by_us{false};
 

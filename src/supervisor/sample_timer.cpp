@@ -163,8 +163,8 @@ void SampleTimer::place(CpuFollower& follower) const {
 
 core::TimePoint SampleTimer::plan(core::TimePoint planned, core::TimePoint now, bool missed) {
   // Each CPU that the target uses is ticked on once in the interval on average.
-  core::Duration mean =
-      governor_.interval(meter_.per_stop(), own_share_) / static_cast<std::int64_t>(busy_cpus_);
+  core::Duration mean = governor_.interval(meter_.per_stop(), own_share_ + others_share_) /
+                        static_cast<std::int64_t>(busy_cpus_);
   if (missed) {
     mean /= 4;  // nothing ran where the ticker was: it goes after the target
   }

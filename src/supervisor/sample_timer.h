@@ -75,6 +75,9 @@ class SampleTimer {
     return ticking_there_ ? std::chrono::microseconds(40) : core::Duration{};
   }
 
+  /// This part (0..1) of the target's time is used up by probes: it is not sampling's. Any thread.
+  void others_use(double share) { others_share_ = share; }
+
   /// The ptrace thread could not hand a sample on.
   void sample_was_dropped() { dropped_ = true; }
 
@@ -116,6 +119,7 @@ class SampleTimer {
   Governor governor_;
   TickCounts counts_;
   std::mt19937_64 random_;
+  std::atomic<double> others_share_{0};
   std::atomic<bool> dropped_{false};
   std::atomic<bool> interrupts_only_{false};
   std::atomic<bool> precise_{false};        // is called for

@@ -74,6 +74,9 @@ void SampleTimer::look(SampleSlot& slot, const Slot& shared) {
   if (!stat) {
     return;
   }
+  if (stat->state == 'R' && slot.stepped) {
+    return;
+  }
   if (stat->state == 'R') {
     running_.push_back({shared, stat->processor});
     if (slot.wait_id != 0) {

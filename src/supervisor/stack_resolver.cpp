@@ -54,6 +54,11 @@ core::ModuleOffset StackResolver::locate(core::ProcessId process, core::Address 
              : core::ModuleOffset{state_->modules.unknown_module()->id, address.value()};
 }
 
+std::optional<core::Address> StackResolver::address_of(core::ProcessId process,
+                                                       core::ModuleOffset where) {
+  return state_->space_of(process).address_of(where);
+}
+
 std::vector<core::Module> StackResolver::take_new_modules() { return state_->modules.take_new(); }
 
 }  // namespace sp::supervisor

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/clock.h"
@@ -46,6 +47,10 @@ class StackResolver {
 
   /// The module and offset of an address as the process's last maps have it; it reads none itself.
   [[nodiscard]] core::ModuleOffset locate(core::ProcessId process, core::Address address);
+
+  /// Where that lies in the process, by its last maps; nothing where it does not.
+  [[nodiscard]] std::optional<core::Address> address_of(core::ProcessId process,
+                                                        core::ModuleOffset where);
 
   /// Modules met since the last call; a stack's modules are among them at the latest after the
   /// resolve() that returned it.

@@ -45,6 +45,8 @@ void Supervisor::on_end(pid_t tid, const WaitStatus& status) {
     }
     return;
   }
+  origins_.erase(tid);  // it may not have come as far as its first stop
+  probed_origins_.erase(tid);
   if (Tracee* tracee = tracees_.find(tid)) {
     remove_tracee(*tracee);
   }
@@ -75,6 +77,9 @@ void Supervisor::on_stop(pid_t tid, const WaitStatus& status) {
     return;
   }
   if (tracee->process->counted != nullptr && on_exact_stop(*tracee, status)) {
+    return;
+  }
+  if (tracee->process->probed != nullptr && on_probe_stop(*tracee, status)) {
     return;
   }
   if (const auto* delivery = std::get_if<SignalDelivery>(&status)) {
@@ -119,6 +124,29 @@ bool Supervisor::on_exact_stop(Tracee& tracee, const WaitStatus& status) {
   }
   if (!tracee.counted.begun && runs_user_code_next) {
     (void)exact_->begin_thread(tracee, reported_at_);
+  }
+  return false;
+}
+
+bool Supervisor::on_probe_stop(Tracee& tracee, const WaitStatus& status) {
+  const auto* delivery = std::get_if<SignalDelivery>(&status);
+  const bool is_trap = delivery != nullptr && delivery->signal == SIGTRAP;
+  at_syscall_ = delivery == nullptr && !std::holds_alternative<InterruptStop>(status);
+  if (releasing_) {
+    probes_->on_other_stop(tracee);
+    if (is_trap && probes_->on_retired_trap(tracee)) {
+      resume(tracee, 0);  // a SIGSTOP of ours may be on its way
+      return true;
+    }
+    return false;
+  }
+  if (is_trap && probes_->on_trap(tracee, reported_at_)) {
+    return true;
+  }
+  probes_->on_other_stop(tracee);
+  if (std::holds_alternative<InterruptStop>(status) && tracee.process->from_start &&
+      options_.timer.delay == core::Duration{}) {
+    probes_->look_after(tracee, false);
   }
   return false;
 }
@@ -219,10 +247,16 @@ void Supervisor::sample_and_resume(Tracee& tracee) {
   const auto slot = tracee.slot;
   const bool wanted = slot != nullptr && slot->state == SlotState::asked;
   const bool slept = tracee.blocked_wait != 0;
-  const bool take = (wanted || slept) && tracee.process->profiled;
   const core::TimePoint asked_at{core::Duration{slot != nullptr ? slot->asked_at.load() : 0}};
+  // Asked for in a stop at a probe it would show what comes behind that.
+  const bool is_of_hit =
+      wanted && asked_at >= tracee.probed.last_hit.begin && asked_at <= tracee.probed.last_hit.end;
+  const bool take = (wanted || slept) && tracee.process->profiled && !is_of_hit;
   if (take) {
     sampler_.take(tracee, reported_at_, wanted ? reported_at_ - asked_at : core::Duration{});
+    if (wanted && tracee.process->probed != nullptr && !releasing_) {
+      probes_->look_after(tracee, true);
+    }
   } else if (auto registers = ptrace::registers(tracee.id.tid)) {
     undo_interruption(tracee.id.tid, *registers, 0);
   }
@@ -262,13 +296,24 @@ void Supervisor::let_run(Tracee& tracee, int signal, bool may_detach) {
     exact_->resume(tracee, signal);
     return;
   }
-  if (!detach || (exact_ && !exact_->make_detachable(tracee, at_syscall_))) {
+  if (!detach && probes_) {
+    probes_->resume(tracee, signal);
+    return;
+  }
+  if (!detach || !make_detachable(tracee)) {
     (void)ptrace::resume(tracee.id.tid, signal);
     return;
   }
   if (ptrace::detach(tracee.id.tid, signal)) {
     remove_tracee(tracee);
   }
+}
+
+bool Supervisor::make_detachable(Tracee& tracee) {
+  if (exact_) {
+    return exact_->make_detachable(tracee, at_syscall_);
+  }
+  return !probes_ || probes_->make_detachable(tracee, !at_syscall_);
 }
 
 void Supervisor::on_event(Tracee& tracee, Event event) {
@@ -283,6 +328,12 @@ void Supervisor::on_event(Tracee& tracee, Event event) {
     case Event::vfork:
     case Event::clone:
       on_forked(tracee);  // the new task comes to us by itself, with a stop of its own
+      if (releasing_ && has_something_of_ours(*tracee.process) &&
+          ptrace::interrupt(tracee.id.tid)) {
+        tracee.is_awaited = true;  // nothing can be taken out here: once more behind the call
+        let_run(tracee, 0, false);
+        return;
+      }
       break;
     case Event::other:
       break;
@@ -304,6 +355,9 @@ void Supervisor::on_exec(Tracee& tracee) {
   const auto before = tracee.process;
   if (before->counted != nullptr && before->counted->owner() == before->id) {
     exact_->send_counts(*before, tracee.id);
+  }
+  if (before->probed != nullptr && before->probed->owner() == before->id) {
+    probes_->send_counts(*before, tracee.id);
   }
   if (caller != nullptr && caller != &tracee) {
     remove_tracee(*caller);
@@ -334,6 +388,10 @@ void Supervisor::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& 
     (void)ptrace::interrupt(pid);  // stops before the program's first instruction
   } else if (process->profiled) {
     sampler_.send_maps(*process, tracee.id, core::Clock::now());
+    if (probes_) {
+      probes_->begin_process(*process, pid, true);
+      (void)ptrace::interrupt(pid);
+    }
   } else {
     tracee.let_go = true;
   }
@@ -347,7 +405,11 @@ void Supervisor::on_exit_event(Tracee& tracee) {
   if (tracee.slot != nullptr) {
     settle(*tracee.slot, SlotState::not_sampled);
   }
-  if (process.exiting >= process.threads && process.samples_since_maps > 0) {
+  // Where no sample came nobody has looked since before its libraries did, to which code returns.
+  const bool has_old_maps =
+      process.samples_since_maps > 0 ||
+      (process.probed != nullptr && process.from_start && process.samples == 0);
+  if (process.exiting >= process.threads && has_old_maps) {
     sampler_.send_maps(process, tracee.id, core::Clock::now());
   }
 }

@@ -34,12 +34,14 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
       sampler_(options_.sampler, outbox_) {
   if (options_.exact) {
     exact_.emplace(*options_.exact, outbox_, guardian_);
+  } else if (options_.probing) {
+    probes_.emplace(*options_.probing, outbox_, guardian_, meter_, timer_);
   }
 }
 
 tl::expected<void, StartFailure> Supervisor::prepare() {
   // A child that is not to be followed has to be rid of its parent's breakpoints all the same.
-  const ptrace::FollowOptions follow{options_.follow_forks || exact_, exact_.has_value()};
+  const ptrace::FollowOptions follow{options_.follow_forks || plants()};
   ptrace::bind_to_this_thread();
   doorbell_.belongs_to_this_thread();
   if (!options_.command.empty()) {
@@ -80,6 +82,8 @@ void Supervisor::begin() {
   const auto process = add_process(root_, {});
   if (exact_ && !attached_.empty()) {
     exact_->begin_process(*process, attached_.front());
+  } else if (probes_ && !attached_.empty()) {
+    probes_->begin_process(*process, attached_.front(), false);
   }
   for (const pid_t tid : attached_) {
     if (tracees_.find(tid) == nullptr) {
@@ -110,7 +114,7 @@ void Supervisor::run() {
     one_round(true);
   }
   cancel_stops_in_flight();
-  if (exact_) {
+  if (plants()) {
     wait_for_detaching();
   }
   outbox_.close();
@@ -131,11 +135,13 @@ void Supervisor::one_round(bool block) {
     }
   }
   outbox_.flush();
-  const auto report = exact_ ? ptrace::watch_any(block) : ptrace::wait_any(block);
+  const auto report = plants() ? ptrace::watch_any(block) : ptrace::wait_any(block);
   if (!report) {
     // ECHILD: nothing is left. Somebody rings while we wait for more than children.
     over_ = true;
     if (releasing_) {
+      origins_.clear();
+      probed_origins_.clear();
       ::usleep(1000);
     }
     return;
@@ -163,6 +169,9 @@ void Supervisor::fill(core::RunFacts& facts) const {
   if (exact_) {
     facts.cost.stops = exact_->stops();
     facts.cost.is_share_known = false;
+  }
+  if (probes_) {
+    facts.probing = probes_->facts();
   }
   facts.cost.budget_percent = options_.timer.overhead_percent;
   facts.cost.requested_interval = options_.timer.interval;

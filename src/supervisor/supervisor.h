@@ -2,9 +2,11 @@
 
 #include <sys/types.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "supervisor/guardian.h"
 #include "supervisor/launch.h"
 #include "supervisor/outbox.h"
+#include "supervisor/probe_counter.h"
 #include "supervisor/ptrace.h"
 #include "supervisor/sample_timer.h"
 #include "supervisor/sampler.h"
@@ -34,7 +37,8 @@ struct SupervisorOptions {
   bool follow_exec = true;
   bool all_threads = true;
   bool no_aslr = false;
-  std::optional<ExactOptions> exact;  // count every block, and take no samples
+  std::optional<ExactOptions> exact;    // count every block, and take no samples
+  std::optional<ProbeOptions> probing;  // count blocks beside sampling
   SamplerOptions sampler;
   SampleTimerOptions timer;
 };
@@ -88,6 +92,7 @@ class Supervisor {
   void begin_release();
   void tell_names();
   void send_all_counts();
+  void wake_one_of_each(std::set<const TracedProcess*> processes);
   void wait_for_detaching();
   [[nodiscard]] bool stops_in_flight() const;
   void cancel_stops_in_flight();
@@ -108,7 +113,13 @@ class Supervisor {
   /// Exact mode's own stops. True where the thread was seen to.
   [[nodiscard]] bool on_exact_stop(Tracee& tracee, const WaitStatus& status);
   void on_forked(const Tracee& tracee);
+  /// The same for probes.
+  [[nodiscard]] bool on_probe_stop(Tracee& tracee, const WaitStatus& status);
+  [[nodiscard]] bool make_detachable(Tracee& tracee);
+  [[nodiscard]] static bool has_something_of_ours(const TracedProcess& process);
+  [[nodiscard]] bool plants() const { return exact_ || probes_; }
   void begin_counting_child(TracedProcess& process, pid_t tid, core::ProcessId parent);
+  void begin_probing_child(TracedProcess& process, pid_t tid, core::ProcessId parent);
   [[nodiscard]] bool is_own_stop(const Tracee& tracee) const;
   void sample_and_resume(Tracee& tracee);
   void resume(Tracee& tracee, int signal);
@@ -120,6 +131,10 @@ class Supervisor {
   /// The same pid with another program.
   std::shared_ptr<TracedProcess> exec_process(const std::shared_ptr<TracedProcess>& before);
   void announce(const TracedProcess& process, core::ProcessId parent);
+  void remember_code(const std::shared_ptr<TracedProcess>& process);
+  template <typename Code>
+  [[nodiscard]] std::shared_ptr<Code> find_unannounced(std::shared_ptr<Code> TracedProcess::*code,
+                                                       pid_t tid, core::ProcessId parent);
   void end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread);
 
   SupervisorOptions options_;
@@ -134,8 +149,16 @@ class Supervisor {
   Sampler sampler_;
   TraceeTable tracees_;
   std::optional<ExactCounter> exact_;
+  std::optional<ProbeCounter> probes_;
   /// Children that were announced and have not reported yet.
   std::unordered_map<pid_t, ExactCounter::Origin> origins_;
+  std::unordered_map<pid_t, std::shared_ptr<ProbedCode>> probed_origins_;
+  /// The code of processes that have just ended: one that is killed in its fork announces no child.
+  struct Ended {
+    core::TimePoint time;
+    std::shared_ptr<TracedProcess> process;
+  };
+  std::deque<Ended> ended_;
 
   std::optional<LaunchedChild> child_;
   std::optional<LaunchedChild> load_;

@@ -9,11 +9,9 @@
 namespace sp::supervisor {
 namespace {
 
-constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1); }
-
 /// Signals whose default is to be ignored, SIGCONT where nothing is stopped; signal(7).
 constexpr std::uint64_t kIgnoredByDefault =
-    bit(SIGCHLD) | bit(SIGURG) | bit(SIGWINCH) | bit(SIGCONT);
+    signal_bit(SIGCHLD) | signal_bit(SIGURG) | signal_bit(SIGWINCH) | signal_bit(SIGCONT);
 
 /// Would the program, untraced, have seen this signal interrupt its call?
 bool has_effect(const SignalMasks& masks, std::uint64_t signals) {
@@ -33,8 +31,8 @@ bool undo_interruption(pid_t tid, ptrace::Registers& registers, int signal) {
     return false;
   }
   // A SIGSTOP that waits for this one thread is the next of our own.
-  const std::uint64_t pending = (masks->thread_pending & ~bit(SIGSTOP)) | masks->process_pending;
-  const std::uint64_t waiting = (pending & ~masks->blocked) | (signal != 0 ? bit(signal) : 0);
+  const std::uint64_t pending = (masks->thread_pending & ~signal_bit(SIGSTOP)) | masks->process_pending;
+  const std::uint64_t waiting = (pending & ~masks->blocked) | (signal != 0 ? signal_bit(signal) : 0);
   if (has_effect(*masks, waiting)) {
     return false;  // it has a reason of its own
   }

@@ -16,6 +16,8 @@
 #include "supervisor/counted_code.h"
 #include "supervisor/counted_thread.h"
 #include "supervisor/guardian.h"
+#include "supervisor/probed_code.h"
+#include "supervisor/probed_thread.h"
 #include "supervisor/sample_slot.h"
 
 namespace sp::supervisor {
@@ -35,6 +37,8 @@ struct TracedProcess {
   bool profiled = true;  // false: 32-bit code, or not to be sampled
   bool followed = true;  // false: traced only because it has breakpoints of its parent's
   std::shared_ptr<CountedCode> counted;  // in exact mode
+  std::shared_ptr<ProbedCode> probed;    // in default mode
+  bool from_start = false;               // its program has executed nothing that was not watched
 };
 
 /// A thread that is seized by us.
@@ -46,9 +50,11 @@ struct Tracee {
   std::uint64_t blocked_wait = 0;  // a stop is on its way for this wait's stack (--wall)
   std::string last_name;           // read when its exit was announced
   bool let_go = false;             // is to be detached as soon as no stop of ours is on its way
+  bool is_awaited = false;         // it sleeps, and was woken to be let go in a stop
   bool group_stopped = false;
   bool was_group_stopped = false;  // and SIGCONT was not yet delivered
   CountedThread counted;           // in exact mode
+  ProbedThread probed;             // in default mode
 };
 
 /// Who is traced. Runs on the ptrace thread.

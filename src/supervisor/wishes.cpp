@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "core/log.h"
+#include "supervisor/proc_files.h"
 #include "supervisor/supervisor.h"
 
 namespace sp::supervisor {
@@ -92,6 +93,11 @@ void Supervisor::serve_requests() {
         tracee->slot->scheduled_by_us = true;
         (void)ptrace::interrupt(tracee->id.tid);
       }
+    } else if (const auto* wanted = std::get_if<core::ProbeFunctions>(&*request)) {
+      const auto process = tracees_.find_process(wanted->process.pid);
+      if (probes_ && process != nullptr && process->id == wanted->process && !releasing_) {
+        probes_->serve(*wanted, *process);
+      }
     }
   }
 }
@@ -125,7 +131,11 @@ void Supervisor::interrupt_wanted_slots() {
   for (const auto& slot : timer_.take_interrupts()) {
     const Tracee* tracee = tracees_.find(slot->thread.tid);
     slot->asked_at = core::Clock::now().time_since_epoch().count();
-    if (tracee == nullptr || tracee->slot != slot || !ptrace::interrupt(slot->thread.tid)) {
+    // At a probe by now, it would stop behind that: no place of its own choosing.
+    const auto stat = plants() ? read_stat(slot->thread.tid) : std::nullopt;
+    const bool is_stopped = stat && stat->state == 't';
+    if (tracee == nullptr || tracee->slot != slot || is_stopped ||
+        !ptrace::interrupt(slot->thread.tid)) {
       settle(*slot, SlotState::idle);
     }
   }

@@ -101,8 +101,8 @@ std::optional<RecordHead> take_head(FrameReader& reader) {
   return RecordHead{reader.address(), size};
 }
 
-/// How the FDEs of the CIE at `address` spell their addresses: the 'R' of its augmentation.
-std::optional<std::uint8_t> address_encoding(const core::ElfImage& image, std::uint64_t address) {
+/// The CIE at `address`: the 'R' and 'L' of its augmentation.
+std::optional<FrameEncodings> read_encodings(const core::ElfImage& image, std::uint64_t address) {
   FrameReader reader(image.bytes_at(address), address);
   if (!take_head(reader) || reader.take<std::uint32_t>() != 0) {
     return std::nullopt;
@@ -111,7 +111,7 @@ std::optional<std::uint8_t> address_encoding(const core::ElfImage& image, std::u
   const std::string_view augmentation = core::text_at(image.bytes_at(reader.address()), 0);
   reader.skip(augmentation.size() + 1);
   if (!augmentation.starts_with('z')) {
-    return augmentation.empty() ? std::optional<std::uint8_t>(DW_EH_PE_absptr) : std::nullopt;
+    return augmentation.empty() ? std::optional<FrameEncodings>(FrameEncodings{}) : std::nullopt;
   }
   reader.take_uleb();  // code alignment
   reader.take_uleb();  // data alignment, signed: as many bytes
@@ -121,47 +121,97 @@ std::optional<std::uint8_t> address_encoding(const core::ElfImage& image, std::u
     reader.take_uleb();
   }
   reader.take_uleb();  // size of the augmentation's data
-  std::uint8_t encoding = DW_EH_PE_absptr;
+  FrameEncodings encodings{DW_EH_PE_absptr, std::nullopt, true, false};
   for (const char letter : augmentation.substr(1)) {
     if (letter == 'R') {
-      encoding = reader.take<std::uint8_t>();
-      break;
-    }
-    if (letter == 'P') {
+      encodings.address = reader.take<std::uint8_t>();
+    } else if (letter == 'P') {
       const auto personality = reader.take<std::uint8_t>();
       reader.take_encoded(personality & 0x0FU, 0);
     } else if (letter == 'L') {
-      reader.skip(1);
-    } else if (letter != 'S' && letter != 'B' && letter != 'G') {
+      encodings.handlers = reader.take<std::uint8_t>();
+    } else if (letter == 'S') {
+      encodings.is_signal_frame = true;
+    } else if (letter != 'B' && letter != 'G') {
       return std::nullopt;
     }
   }
-  return reader.failed() ? std::nullopt : std::optional(encoding);
+  return reader.failed() ? std::nullopt : std::optional(encodings);
+}
+
+/// The LSDA's address behind an FDE's range; 0 where there is none.
+std::uint64_t take_handlers(FrameReader& reader, const FrameEncodings& encodings) {
+  if (!encodings.has_augmentation || !encodings.handlers || *encodings.handlers == DW_EH_PE_omit) {
+    return 0;
+  }
+  reader.take_uleb();  // size of the augmentation's data
+  FrameReader plain = reader;
+  const bool is_none = plain.take_encoded(*encodings.handlers & 0x0FU, 0) == 0;
+  const std::uint64_t handlers = reader.take_encoded(*encodings.handlers, 0);
+  return reader.failed() || is_none ? 0 : handlers;
 }
 
 }  // namespace
 
 FrameRecord read_frame_record(const core::ElfImage& image, std::uint64_t address) {
+  FrameEncodingsCache cache;
+  return read_frame_record(image, address, cache);
+}
+
+FrameRecord read_frame_record(const core::ElfImage& image, std::uint64_t address,
+                              FrameEncodingsCache& cache) {
   FrameReader reader(image.bytes_at(address), address);
   const auto head = take_head(reader);
   if (!head) {
     return {};
   }
-  FrameRecord record{head->content + head->size, std::nullopt};
+  FrameRecord record{head->content + head->size, std::nullopt, 0, false};
   const auto cie_distance = reader.take<std::uint32_t>();
   if (cie_distance == 0 || cie_distance > head->content) {
     return record;
   }
-  const auto encoding = address_encoding(image, head->content - cie_distance);
-  if (!encoding) {
+  const std::uint64_t cie = head->content - cie_distance;
+  auto known = cache.find(cie);
+  if (known == cache.end()) {
+    known = cache.emplace(cie, read_encodings(image, cie)).first;
+  }
+  if (!known->second) {
     return record;
   }
-  const std::uint64_t begin = reader.take_encoded(*encoding, 0);
-  const std::uint64_t size = reader.take_encoded(*encoding & 0x0FU, 0);
+  const FrameEncodings& encodings = *known->second;
+  const std::uint64_t begin = reader.take_encoded(encodings.address, 0);
+  const std::uint64_t size = reader.take_encoded(encodings.address & 0x0FU, 0);
   if (!reader.failed() && size != 0 && begin + size > begin) {
     record.covers = CodeRange{begin, begin + size};
+    record.handlers = take_handlers(reader, encodings);
+    record.is_signal_frame = encodings.is_signal_frame;
   }
   return record;
+}
+
+std::vector<std::uint64_t> read_landing_pads(const core::ElfImage& image, std::uint64_t handlers,
+                                             std::uint64_t function) {
+  FrameReader reader(image.bytes_at(handlers), handlers);
+  const auto pads_encoding = reader.take<std::uint8_t>();
+  const std::uint64_t pads_base =
+      pads_encoding == DW_EH_PE_omit ? function : reader.take_encoded(pads_encoding, 0);
+  if (reader.take<std::uint8_t>() != DW_EH_PE_omit) {
+    reader.take_uleb();  // where the types are
+  }
+  const auto encoding = reader.take<std::uint8_t>();
+  const std::uint64_t size = reader.take_uleb();
+  const std::uint64_t end = reader.address() + size;
+  std::vector<std::uint64_t> pads;
+  while (!reader.failed() && size <= image.bytes().size() && reader.address() < end) {
+    reader.take_encoded(encoding, 0);  // where the calls begin
+    reader.take_encoded(encoding, 0);  // and how long they are
+    const std::uint64_t pad = reader.take_encoded(encoding, 0);
+    reader.take_uleb();  // action
+    if (!reader.failed() && pad != 0) {
+      pads.push_back(pads_base + pad);
+    }
+  }
+  return pads;
 }
 
 }  // namespace sp::symbols

@@ -193,4 +193,10 @@ std::string_view SymbolTable::starting_at(std::uint64_t address) const {
   return found != symbols_.end() && found->begin == address ? found->view() : std::string_view{};
 }
 
+std::optional<std::uint64_t> SymbolTable::address_of(std::string_view name) const {
+  const auto found = std::find_if(symbols_.begin(), symbols_.end(),
+                                  [&](const Symbol& symbol) { return symbol.view() == name; });
+  return found == symbols_.end() ? std::nullopt : std::optional(found->begin);
+}
+
 }  // namespace sp::symbols

@@ -32,6 +32,8 @@ class SymbolTable {
   [[nodiscard]] std::optional<SymbolHit> find(std::uint64_t address) const;
   /// The name of the symbol that begins exactly here; "" where none does.
   [[nodiscard]] std::string_view starting_at(std::uint64_t address) const;
+  /// Where the symbol of that name begins.
+  [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view name) const;
   [[nodiscard]] std::size_t size() const { return symbols_.size(); }
 
  private:

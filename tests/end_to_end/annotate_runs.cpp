@@ -134,6 +134,34 @@ TEST(Annotate, says_in_one_line_what_it_cannot_show) {
             std::string::npos);
 }
 
+TEST(Annotate, shows_samples_in_words_and_says_how_far_a_count_reaches) {
+  const TempDir directory;
+  const auto counted = profile(directory, {"--single"}, {target("known_counts"), "3"});
+  ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  // As default mode writes it, where the first block of main became too hot.
+  std::istringstream lines(read_file(directory / "run/blocks.tsv"));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t kind = line.find("\texact\t");
+    if (line.find("/known_counts\t") == std::string::npos ||
+        line.find("\tmain\t0x0\t") == std::string::npos || kind == std::string::npos) {
+      text += line + "\n";
+      continue;
+    }
+    text += line.substr(0, kind) + "\texact-until:1.250\t0\t0\t\n";
+    text += line.substr(0, line.rfind('\t', kind - 1)) + "\t4711\tsampled\t\t\t\n";
+  }
+  write_file(directory / "run/blocks.tsv", text);
+  const Outcome listing = annotate(directory / "run", "main");
+  EXPECT_EQ(listing.exit_status(), 0) << listing.text();
+  EXPECT_NE(listing.out.find("  exact, but for the blocks that say otherwise\n"), std::string::npos)
+      << listing.out;
+  EXPECT_TRUE(std::regex_search(
+      listing.out,
+      std::regex("\n +\\(exact-until:1.250; 4711 samples of the run fell into it\\)\n +1  ")))
+      << listing.out;
+}
+
 TEST(Annotate, lists_the_functions_that_a_name_may_mean) {
   const TempDir directory;
   std::filesystem::create_directory(directory / "run");

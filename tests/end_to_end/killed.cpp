@@ -103,10 +103,14 @@ TEST(Killed, while_the_target_is_stopped_by_others_leaves_it_stopped) {
   Running profiler(superprofiler(directory, options));
   ASSERT_TRUE(eventually([&] { return status_of(steady.pid(), "TracerPid") != "0"; }));
   steady.signal(SIGSTOP);
-  // A traced process that is stopped for job control shows as 't'.
+  // A traced process that is stopped for job control shows as 't', as one does in a stop of ours,
+  // but it stays so.
   ASSERT_TRUE(eventually([&] {
+    const auto ticks = cpu_ticks(steady.pid());
+    ::usleep(100'000);
     const auto tids = threads_of(steady.pid());
-    return std::all_of(tids.begin(), tids.end(),
+    return cpu_ticks(steady.pid()) == ticks &&
+           std::all_of(tids.begin(), tids.end(),
                        [&](pid_t tid) { return (state_of(steady.pid(), tid) | 0x20) == 't'; });
   }));
   const auto guardians = processes_named("sp-guardian");

@@ -5,7 +5,7 @@
 //  2 -p froze a multi-threaded process       AttachLeavesBy.a_signal_without_a_trace,
 //                                            Attach.survives_many_rounds
 //  3 forked children died of its traps       Launch.follows_children_however_they_are_made
-//                                            (with traps in place: needs probes)
+//                                            ExactCrowds.of_forked_children_are_counted_...
 //  4 exec was not noticed                    Launch.survives_exec_from_a_thread_that_is_not_...,
 //                                            OriginalBugs.an_exec_brings_new_names
 //  5 no detach; traps were left behind       AttachLeavesBy..., Killed...; both compare the text
@@ -13,28 +13,28 @@
 //  7 the target's SIGSEGV, SIGILL: a panic   Interruptions.do_not_touch_the_targets_own_handlers,
 //                                            SignalWays.../altstack, Launch.dies_by_the_signal_...
 //  8 the target's own SIGTRAP was lost       Interruptions.do_not_touch_the_targets_own_handlers
-//  9 a hit counted twice after a signal      needs probes
-// 10 a signal looked like a branch           needs probes
-// 11 no one-byte instruction was a branch    needs probes
-// 12 branches that are never taken           needs probes
+//  9 a hit counted twice after a signal      OriginalCounts.a_signal_makes_no_hit_count_twice
+// 10 a signal looked like a branch           OriginalCounts.a_signal_makes_no_hit_count_twice
+// 11 no one-byte instruction was a branch    OriginalCounts.blocks_have_their_start_and_size_...
+// 12 branches that are never taken           OriginalCounts.blocks_have_their_start_and_size_...
 // 13 500 steps after each sample             OriginalBugs.a_sample_costs_one_stop
-// 14 wrong bytes behind an instruction's 8th needs probes
-// 15 -s named the address one byte back      needs probes
-// 16 -s and the bottleneck rule underflowed  needs probes
-// 17 two removals of a probe lost the rest   needs probes
-// 18 -s -p waited for ever                   Attach.stops_no_thread_that_sleeps (for sampling;
-//                                            with -s: needs probes)
+// 14 wrong bytes behind an instruction's 8th OriginalCounts.blocks_have_their_start_and_size_...
+// 15 -s named the address one byte back      OriginalCounts.blocks_have_their_start_and_size_...
+// 16 -s and the bottleneck rule underflowed  OriginalCounts.hot_code_is_counted_to_the_end
+// 17 two removals of a probe lost the rest   Exact.detaching_puts_every_byte_back
+// 18 -s -p waited for ever                   Attach.stops_no_thread_that_sleeps and
+//                                            with -s OriginalCounts.attaching_counts_at_once
 // 19 most frames were <unknown>              OriginalBugs.frames_have_names,
 //                                            Names.of_stripped_programs_are_places_and_never_wrong
 // 20 callers were named after the next one   OriginalBugs.a_call_at_a_functions_end_is_its_own
-// 21 return addresses were function starts   needs probes; that no function is invented:
+// 21 return addresses were function starts   OriginalCounts.return_addresses_are_no_functions,
 //                                            OriginalBugs.frames_have_names
-// 22 block hits were <unknown>               needs probes
-// 23 calls stopped being counted             needs probes
+// 22 block hits were <unknown>               OriginalCounts.blocks_have_their_start_and_size_...
+// 23 calls stopped being counted             OriginalCounts.hot_code_is_counted_to_the_end
 // 24 one bad frame dropped the whole stack   OriginalBugs.a_stack_that_breaks_off_is_kept
-// 25 --only-funcs came too late              needs probes
-// 26 --only-instrument-execs came too late   needs probes
-// 27 aarch64: wrong trap, wrong place        needs probes
+// 25 --only-funcs came too late              needs probes beside sampling
+// 26 --only-instrument-execs came too late   needs probes beside sampling
+// 27 aarch64: wrong trap, wrong place        unit tests of arch/aarch64/breakpoint
 // 28 system calls were interrupted, and      Interruptions..., Attach.stops_no_thread_that_sleeps,
 //    sleepers counted as busy                OriginalBugs.sleepers_are_not_busy
 // 29 one row and one write for each hit      OriginalBugs.files_do_not_grow_with_the_samples
@@ -81,7 +81,7 @@ TEST(OriginalBugs, an_exec_brings_new_names) {
 TEST(OriginalBugs, a_sample_costs_one_stop) {
   for (const char* way : {"sigstop", "interrupt"}) {
     const TempDir directory;
-    const auto run = profile(directory, {"--stop-with", way}, {target("spin_shares"), "700"});
+    const auto run = profile(directory, {"-n", "--stop-with", way}, {target("spin_shares"), "700"});
     ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
     // Some stops give no sample: it could not be passed on, or the thread had just gone to sleep.
     const auto losses = run.files.run().at("losses");

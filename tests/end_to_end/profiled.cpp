@@ -58,7 +58,9 @@ std::vector<FunctionRow> RunFiles::functions() const {
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const auto cells = split(lines[i], '\t');
     if (cells.size() >= 5) {
-      rows.push_back({cells[0], cells[1], cells[2], std::stoull(cells[3]), std::stoull(cells[4])});
+      const bool exact = cells.size() >= 7 && cells[6] == "exact";
+      rows.push_back({cells[0], cells[1], cells[2], std::stoull(cells[3]), std::stoull(cells[4]),
+                      exact ? std::stoull(cells[5]) : 0});
     }
   }
   return rows;
@@ -80,6 +82,15 @@ std::uint64_t RunFiles::total_of(const std::string& function) const {
   std::uint64_t sum = 0;
   for (const FunctionRow& row : functions()) {
     sum += row.function == function ? row.total : 0;
+  }
+  return sum;
+}
+
+std::uint64_t RunFiles::calls_of(const std::string& function, const std::string& module) const {
+  std::uint64_t sum = 0;
+  for (const FunctionRow& row : functions()) {
+    const bool wanted = module.empty() || row.module.ends_with("/" + module);
+    sum += wanted && row.function == function ? row.calls : 0;
   }
   return sum;
 }

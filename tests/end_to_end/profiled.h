@@ -22,6 +22,7 @@ struct FunctionRow {
   std::string source;
   std::uint64_t self = 0;
   std::uint64_t total = 0;
+  std::uint64_t calls = 0;  // exact ones
 };
 
 /// The files of one run.
@@ -41,6 +42,9 @@ class RunFiles {
   /// Samples in that function itself, and in it or what it called.
   [[nodiscard]] std::uint64_t self_of(const std::string& function) const;
   [[nodiscard]] std::uint64_t total_of(const std::string& function) const;
+  /// Exact calls of that function, in modules whose file is called so; "": in any.
+  [[nodiscard]] std::uint64_t calls_of(const std::string& function,
+                                       const std::string& module = "") const;
   /// Percent of the stacks whose outer frames are missing.
   [[nodiscard]] double truncated_percent() const;
 

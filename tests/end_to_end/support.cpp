@@ -94,6 +94,17 @@ void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
+std::string words_of(std::size_t bytes) {
+  std::string text;
+  text.reserve(bytes + 32);
+  std::uint64_t state = 1;
+  while (text.size() < bytes) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    text += "word" + std::to_string((state >> 33U) % 5000) + (state >> 60U == 0 ? "\n" : " ");
+  }
+  return text;
+}
+
 TempDir::TempDir() : path_((std::filesystem::temp_directory_path() / "sp-e2e-XXXXXX").string()) {
   if (::mkdtemp(path_.data()) == nullptr) {
     std::abort();

@@ -28,6 +28,8 @@ constexpr std::chrono::seconds kPatience{90};
 [[nodiscard]] std::string target(const std::string& name);  // path of one of tests/targets
 [[nodiscard]] std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& text);
+/// Text that compresses neither too well nor too badly.
+[[nodiscard]] std::string words_of(std::size_t bytes);
 
 class TempDir {
  public:

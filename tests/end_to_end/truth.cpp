@@ -26,7 +26,8 @@ class Truth : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Truth, of_three_functions_with_known_shares) {
   const TempDir directory;
-  const auto run = profile(directory, {"--stop-with", GetParam()}, {target("spin_shares"), "1500"});
+  const auto run =
+      profile(directory, {"-n", "--stop-with", GetParam()}, {target("spin_shares"), "1500"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   const RunFiles& files = run.files;
   const auto all =
@@ -40,6 +41,18 @@ TEST_P(Truth, of_three_functions_with_known_shares) {
 
 INSTANTIATE_TEST_SUITE_P(With, Truth, ::testing::Values("sigstop", "interrupt"),
                          [](const auto& way) { return std::string(way.param); });
+
+// A probe's hit takes the target time too, which shows where it goes on.
+TEST(Truths, beside_probes_is_near) {
+  const TempDir directory;
+  const auto run = profile(directory, {}, {target("spin_shares"), "1500"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  const auto samples = static_cast<double>(run.files.samples());
+  ASSERT_GT(samples, 500);
+  EXPECT_NEAR(static_cast<double>(run.files.self_of("spin_sixty")) / samples, 0.6, 0.12);
+  EXPECT_NEAR(static_cast<double>(run.files.self_of("spin_thirty")) / samples, 0.3, 0.12);
+  EXPECT_NEAR(static_cast<double>(run.files.self_of("spin_ten")) / samples, 0.1, 0.12);
+}
 
 TEST(Truths, of_two_threads_with_known_shares) {
   const TempDir directory;

@@ -13,7 +13,7 @@ static void* spin(void* unused) {
 
 static void* run(void* unused) {
   (void)unused;
-  usleep(50000);
+  usleep(150000);
   execv(command[0], command);
   _exit(111);
 }

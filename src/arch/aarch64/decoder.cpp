@@ -84,4 +84,20 @@ std::optional<core::Instruction> decode(std::span<const std::byte> bytes, core::
   return instruction;
 }
 
+std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
+  const std::optional<std::uint32_t> word = read_word(bytes);
+  if (!word) {
+    return 0;
+  }
+  std::uint32_t kept = 0xFFE0FC00U;  // all but the register fields
+  if (is_b(*word) || is_bl(*word)) {
+    kept = 0xFC000000U;
+  } else if (is_b_cond(*word)) {
+    kept = 0xFF00001FU;
+  } else if (is_cbz(*word) || is_tbz(*word)) {
+    kept = 0x7F000000U;
+  }
+  return *word & kept;
+}
+
 }  // namespace sp::arch::aarch64

@@ -12,6 +12,7 @@
 #include "arch/aarch64/breakpoint.h"
 #include "arch/aarch64/decoder.h"
 #include "arch/aarch64/emulate.h"
+#include "arch/aarch64/jump_table.h"
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/relocate.h"
 #include "arch/aarch64/single_step.h"
@@ -56,6 +57,16 @@ struct AArch64 {
   static std::optional<core::Instruction> decode(std::span<const std::byte> bytes,
                                                  core::Address address) {
     return aarch64::decode(bytes, address);
+  }
+  static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
+    return aarch64::encoding_kind(bytes);
+  }
+  static JumpOnPath jump_on_path(std::span<const PathStep> path,
+                                 std::span<const KnownRegister> known) {
+    return aarch64::jump_on_path(path, known);
+  }
+  static RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+    return aarch64::effect_on(step, reg);
   }
 
   static bool hide_step(std::span<const std::byte> code, Registers& registers,

@@ -1,5 +1,6 @@
 #include "arch/x86_64/decoder.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "arch/x86_64/encoding.h"
@@ -115,6 +116,23 @@ std::optional<core::Instruction> decode(std::span<const std::byte> bytes, core::
     instruction.target = instruction.next() + static_cast<std::uint64_t>(encoding->immediate);
   }
   return instruction;
+}
+
+// Prefixes, opcode, ModRM and SIB, at most seven of them, and how many there are.
+std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
+  const std::optional<Encoding> encoding = read_encoding(bytes);
+  if (!encoding) {
+    return 0;
+  }
+  constexpr std::uint8_t kMost = 7;
+  const bool displaced = encoding->displacement_size != 0;
+  const std::uint8_t size =
+      std::min(kMost, displaced ? encoding->displacement_offset : encoding->immediate_offset);
+  std::uint64_t kind = size;
+  for (std::size_t i = 0; i < size; ++i) {
+    kind = kind << 8U | std::to_integer<std::uint64_t>(bytes[i]);
+  }
+  return kind;
 }
 
 }  // namespace sp::arch::x86_64

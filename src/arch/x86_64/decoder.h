@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -13,5 +14,9 @@ namespace sp::arch::x86_64 {
 /// are no instruction or too few. May be called on any thread.
 [[nodiscard]] std::optional<core::Instruction> decode(std::span<const std::byte> bytes,
                                                       core::Address address);
+
+/// The same number for instructions that differ in their displacements, immediates and (where it is
+/// a matter of their own bits) registers only; 0 where the bytes are no instruction.
+[[nodiscard]] std::uint64_t encoding_kind(std::span<const std::byte> bytes);
 
 }  // namespace sp::arch::x86_64

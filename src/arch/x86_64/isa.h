@@ -13,6 +13,7 @@
 #include "arch/x86_64/breakpoint.h"
 #include "arch/x86_64/decoder.h"
 #include "arch/x86_64/emulate.h"
+#include "arch/x86_64/jump_table.h"
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/relocate.h"
 #include "arch/x86_64/single_step.h"
@@ -54,6 +55,16 @@ struct X86_64 {
   static std::optional<core::Instruction> decode(std::span<const std::byte> bytes,
                                                  core::Address address) {
     return x86_64::decode(bytes, address);
+  }
+  static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
+    return x86_64::encoding_kind(bytes);
+  }
+  static JumpOnPath jump_on_path(std::span<const PathStep> path,
+                                 std::span<const KnownRegister> known) {
+    return x86_64::jump_on_path(path, known);
+  }
+  static RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+    return x86_64::effect_on(step, reg);
   }
 
   static bool hide_step(std::span<const std::byte> code, Registers& registers,

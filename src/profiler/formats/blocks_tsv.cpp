@@ -70,24 +70,29 @@ void write_blocks_tsv(std::ostream& out, const NamedCode& code, const CountsCont
     const CodeBlock& block = row.block;
     const ModuleCells& module = modules.of(block.start.module);
     const CodeFunction& function = code.functions[row.function];
-    out << fmt::format("{}\t{:#x}\t{:#x}\t{}\t{:#x}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", module.path,
-                       block.start.offset, module.base + block.start.offset,
-                       tsv_cell(function.name), block.start.offset - function.start, block.size,
-                       block.instructions, block.hits, context.kind,
+    const std::string place =
+        fmt::format("{}\t{:#x}\t{:#x}\t{}\t{:#x}\t{}\t{}", module.path, block.start.offset,
+                    module.base + block.start.offset, tsv_cell(function.name),
+                    block.start.offset - function.start, block.size, block.instructions);
+    const std::string source = tsv_cell(row.source);
+    out << fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", place, block.hits, context.kind(block.span),
                        core::microseconds(block.first_hit - context.started),
-                       core::microseconds(block.last_hit - context.started), tsv_cell(row.source));
+                       core::microseconds(block.last_hit - context.started), source);
+    if (row.samples > 0) {
+      out << fmt::format("{}\t{}\tsampled\t\t\t{}\n", place, row.samples, source);
+    }
   }
 }
 
 void write_edges_tsv(std::ostream& out, const NamedCode& code, const CountsContext& context) {
   const ModuleTable modules(context.modules);
   out << kEdgesHeader;
-  for (const CodeProfile::Edge& edge : code.edges) {
+  for (const CountedEdge& edge : code.edges) {
     const std::string from =
         edge.flow == core::EdgeFlow::entry ? std::string() : fmt::format("{:#x}", edge.from.offset);
     out << fmt::format("{}\t{}\t{}\t{:#x}\t{}\t{}\t{}\n", modules.of(edge.from.module).path, from,
-                       modules.of(edge.to.module).path, edge.to.offset, edge.hits, context.kind,
-                       word(edge.flow));
+                       modules.of(edge.to.module).path, edge.to.offset, edge.hits,
+                       context.kind(edge.span), word(edge.flow));
   }
 }
 

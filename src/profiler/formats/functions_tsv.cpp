@@ -24,13 +24,13 @@ std::vector<Function> ranked(const std::vector<Function>& functions) {
 }
 
 void write_functions_tsv(std::ostream& out, const std::vector<Function>& ranked,
-                         std::string_view kind) {
+                         const CountsContext& context) {
   out << "module\tfunction\tsource\tself_samples\ttotal_samples\tcalls\tcalls_kind\n";
   for (const Function& row : ranked) {
     out << tsv_cell(row.module) << '\t' << tsv_cell(row.name) << '\t' << tsv_cell(row.source)
         << '\t' << row.self << '\t' << row.total << '\t';
     if (row.calls) {
-      out << *row.calls << '\t' << kind << '\n';
+      out << *row.calls << '\t' << context.kind(row.calls_span) << '\n';
     } else {
       out << "\tnot-counted\n";
     }

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <iosfwd>
-#include <string_view>
 #include <vector>
 
+#include "profiler/counted_span.h"
 #include "profiler/named_profile.h"
 
 namespace sp::profiler {
@@ -13,9 +13,8 @@ namespace sp::profiler {
 /// marks that are no place (has_row).
 [[nodiscard]] std::vector<Function> ranked(const std::vector<Function>& functions);
 
-/// functions.tsv: a header, then one row for each function in the order of `ranked`. `kind` is what
-/// the calls are where they were counted.
+/// functions.tsv: a header, then one row for each function in the order of `ranked`.
 void write_functions_tsv(std::ostream& out, const std::vector<Function>& ranked,
-                         std::string_view kind);
+                         const CountsContext& context);
 
 }  // namespace sp::profiler

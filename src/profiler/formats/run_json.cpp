@@ -118,6 +118,21 @@ void write_samples(JsonWriter& json, const RunReport& report) {
   json.end_object();
 }
 
+/// How many blocks were counted all the time, and how many were not at its two ends.
+void write_block_kinds(JsonWriter& json, const RunReport& report) {
+  std::array<std::uint64_t, 4> kinds{};
+  for (const NamedBlock& row : report.code->blocks) {
+    const CountedSpan span = shared(report.counts_context.counted, row.block.span);
+    ++kinds.at((span.since ? 1U : 0U) + (span.until ? 2U : 0U));
+  }
+  json.key("blocks_by_kind").begin_object();
+  json.key("exact").number(kinds[0]);
+  json.key("since").number(kinds[1]);
+  json.key("until").number(kinds[2]);
+  json.key("since_and_until").number(kinds[3]);
+  json.end_object();
+}
+
 void write_code(JsonWriter& json, const RunReport& report) {
   json.key("counts");
   if (report.code == nullptr) {
@@ -126,7 +141,10 @@ void write_code(JsonWriter& json, const RunReport& report) {
   }
   const NamedCode& code = *report.code;
   json.begin_object();
-  json.key("kind").string(report.code_kind);
+  json.key("kind").string(kind_of_all(code, report.counts_context));
+  if (code.by_probes) {
+    write_block_kinds(json, report);
+  }
   json.key("blocks").number(code.blocks.size());
   json.key("edges").number(code.edges.size());
   json.key("functions").number(code.functions.size());
@@ -139,6 +157,27 @@ void write_code(JsonWriter& json, const RunReport& report) {
   json.key("never_left").number(code.consistency.never_left);
   json.key("unfinished").number(code.consistency.unfinished);
   json.end_object();
+  json.end_object();
+}
+
+void write_probes(JsonWriter& json, const RunReport& report) {
+  json.key("probes");
+  if (!report.facts.probing) {
+    json.null();
+    return;
+  }
+  const core::Probing& probing = *report.facts.probing;
+  json.begin_object();
+  json.key("kind").string("exact");
+  json.key("functions").number(probing.functions);
+  json.key("planted").number(probing.planted);
+  json.key("removed").number(probing.removed);
+  json.key("hits").number(probing.hits);
+  json.key("windows").number(probing.windows);
+  json.key("steps").number(probing.steps);
+  json.key("branches").number(report.explored.branches);
+  json.key("disagreements").number(report.explored.disagreements);
+  json.key("cost_us").real(std::chrono::duration<double, std::micro>(probing.cost).count());
   json.end_object();
 }
 
@@ -219,6 +258,7 @@ void write_run_json(std::ostream& out, const RunReport& report) {
   write_times(json, report);
   write_samples(json, report);
   write_code(json, report);
+  write_probes(json, report);
   write_losses(json, report);
   write_cost(json, report.facts.cost);
   json.key("notes");

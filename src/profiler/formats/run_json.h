@@ -8,6 +8,7 @@
 #include "core/messages.h"
 #include "core/module.h"
 #include "core/run_facts.h"
+#include "profiler/counted_span.h"
 #include "profiler/named_code.h"
 #include "profiler/profile.h"
 
@@ -22,7 +23,8 @@ struct RunReport {
   bool wall = false;  // blocked threads were sampled too
   SampleCounts counts;
   const NamedCode* code = nullptr;  // null where nothing was counted
-  std::string code_kind{};          // "exact"
+  CountsContext counts_context{};
+  core::CodeExplored explored{};
   std::span<const core::Module> modules;
   std::span<const core::ProcessSeen> processes;
   std::uint64_t unlisted_processes = 0;

@@ -47,6 +47,10 @@ class FakeStacks final : public StackSource {
   core::ModuleOffset locate(core::ProcessId process, core::Address address) override {
     return {static_cast<core::ModuleId>(process.pid), address.value() - 0x1000};
   }
+  std::optional<core::Address> address_of(core::ProcessId /*process*/,
+                                          core::ModuleOffset where) override {
+    return core::Address{where.offset + 0x1000};
+  }
   std::vector<core::Module> take_new_modules() override {
     return std::exchange(seen_->modules, {});
   }
@@ -118,6 +122,19 @@ TEST_F(Analyzing, tells_of_modules_before_the_samples_that_name_them) {
   ASSERT_TRUE(first);
   EXPECT_EQ(first->module.path, "/lib/libx.so");
   EXPECT_TRUE(record<core::SampleTaken>());
+}
+
+TEST_F(Analyzing, asks_for_probes_where_a_sample_falls) {
+  Analyzer planting(
+      std::make_unique<FakeStacks>(seen_), events_, records_, requests_, [this] { ++bells_; },
+      PlantPolicy(5));
+  planting.handle({kProcess, kThread, {}, core::Sampled{raw_at(0x1234), true}});
+  const auto request = requests_.try_pop();
+  ASSERT_TRUE(request);
+  const auto& wanted = std::get<core::ProbeFunctions>(*request);
+  EXPECT_EQ(wanted.process, kProcess);
+  EXPECT_EQ(wanted.at, std::vector<core::Address>{core::Address{0x2234}});
+  EXPECT_EQ(bells_, 1);
 }
 
 TEST_F(Analyzing, asks_for_a_deeper_copy_where_the_copy_ended) {
@@ -247,6 +264,34 @@ TEST_F(Analyzing, passes_losses_and_snapshots_on) {
   handle(core::SnapshotWanted{});
   EXPECT_EQ(record<core::SamplesLost>()->samples, 12U);
   EXPECT_TRUE(record<core::SnapshotWanted>());
+}
+
+TEST_F(Analyzing, learns_from_single_steps_and_asks_for_probes) {
+  core::Stepped stepped;
+  stepped.path.resize(2);
+  stepped.path[0].pc = core::Address{0x10};
+  stepped.path[0].size = 1;
+  stepped.path[0].code[0] = std::byte{0x90};  // on no CPU does it go to where it went
+  stepped.path[1].pc = core::Address{0x500};
+  handle(stepped);
+  const auto explored = record<core::CodeExplored>();
+  ASSERT_TRUE(explored);
+  EXPECT_EQ(explored->windows, 1U);
+  EXPECT_EQ(explored->steps, 1U);
+  EXPECT_EQ(explored->branches, 1U);
+  EXPECT_EQ(explored->disagreements, 1U);
+  const auto request = requests_.try_pop();
+  ASSERT_TRUE(request);
+  const auto* probe = std::get_if<core::ProbeFunctions>(&*request);
+  ASSERT_NE(probe, nullptr);
+  EXPECT_EQ(probe->process, kProcess);
+  EXPECT_EQ(probe->at, std::vector{core::Address{0x500}});
+  EXPECT_EQ(bells_, 1);
+  handle(stepped);  // nothing new
+  const auto again = record<core::CodeExplored>();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->branches, 0U);
+  EXPECT_FALSE(requests_.try_pop());
 }
 
 }  // namespace

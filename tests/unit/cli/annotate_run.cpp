@@ -10,9 +10,10 @@ const std::string kHeader =
     "last_us\tsource\n";
 
 std::string row(const std::string& module, const std::string& offset, const std::string& function,
-                const std::string& behind, const std::string& hits) {
-  return module + "\t" + offset + "\t0x0\t" + function + "\t" + behind + "\t4\t2\t" + hits +
-         "\texact\t1\t2\t\n";
+                const std::string& behind, const std::string& hits,
+                const std::string& kind = "exact") {
+  return module + "\t" + offset + "\t0x0\t" + function + "\t" + behind + "\t4\t2\t" + hits + "\t" +
+         kind + (kind == "sampled" ? "\t\t\t\n" : "\t1\t2\t\n");
 }
 
 CountedRun counted(const std::string& rows) {
@@ -41,6 +42,29 @@ TEST(AnnotateRun, puts_the_blocks_of_a_function_together_by_offset) {
   EXPECT_EQ(found[0]->blocks[0].offset, 0x10U);
   EXPECT_EQ(found[0]->blocks[1].hits, 100U);
   EXPECT_EQ(found[0]->blocks[1].size, 4U);
+}
+
+TEST(AnnotateRun, samples_are_never_hits) {
+  const CountedRun run =
+      counted(row("/bin/demo", "0x18", "main", "0x8", "9000", "exact-until:2.5") +
+              row("/bin/demo", "0x18", "main", "0x8", "77", "sampled") +
+              row("/bin/demo", "0x10", "main", "0x0", "1") +
+              row("/bin/demo", "0x40", "alone", "0x0", "5", "sampled"));
+  ASSERT_EQ(run.functions.size(), 1U) << "what was only sampled was not counted";
+  const CountedFunction& main = run.functions[0];
+  EXPECT_EQ(main.kind, "mixed");
+  ASSERT_EQ(main.blocks.size(), 2U);
+  EXPECT_EQ(main.blocks[0].kind, "exact");
+  EXPECT_EQ(main.blocks[0].samples, 0U);
+  EXPECT_EQ(main.blocks[1].kind, "exact-until:2.5");
+  EXPECT_EQ(main.blocks[1].hits, 9000U);
+  EXPECT_EQ(main.blocks[1].samples, 77U);
+}
+
+TEST(AnnotateRun, a_function_has_the_kind_that_all_its_blocks_have) {
+  const CountedRun run = counted(row("/bin/demo", "0x10", "main", "0x0", "1", "exact-since:0.000") +
+                                 row("/bin/demo", "0x18", "main", "0x8", "2", "exact-since:0.000"));
+  EXPECT_EQ(run.functions.at(0).kind, "exact-since:0.000");
 }
 
 TEST(AnnotateRun, tells_functions_of_one_name_apart) {

@@ -133,7 +133,7 @@ TEST(Record, obeys_no_color_unless_told_otherwise) {
   ::unsetenv("NO_COLOR");
 }
 
-TEST(Record, says_which_options_have_no_effect_yet) {
+TEST(Record, reads_what_probes_go_where) {
   const RecordOptions options =
       record({"--only-funcs", "main,f*", "--only-funcs", "g(int, int)", "--only-instrument-execs",
               "/bin/ls", "--func-instrumentation-depth", "3", "-a", "--", "ls"});
@@ -141,12 +141,29 @@ TEST(Record, says_which_options_have_no_effect_yet) {
   EXPECT_EQ(options.only_instrument_execs, Words{"/bin/ls"});
   EXPECT_EQ(options.func_instrumentation_depth, 3U);
   EXPECT_TRUE(options.allow_bottlenecking);
-  ASSERT_EQ(options.notes.size(), 1U);
-  EXPECT_EQ(
-      options.notes[0],
-      "--allow-bottlenecking, --only-funcs, --only-instrument-execs, "
-      "--func-instrumentation-depth: no effect in this version, which plants no probes beside "
-      "--single");
+  EXPECT_TRUE(options.notes.empty());
+  EXPECT_EQ(record({"--only-funcs", "/^ns::f[0-9]+$/,/,g*", "--", "ls"}).only_funcs,
+            (Words{"/^ns::f[0-9]+$/", "/,g*"}));
+}
+
+TEST(Record, says_which_options_need_probes_beside_samples) {
+  const Words all = {"-a",      "--only-funcs",
+                     "f",       "--only-instrument-execs",
+                     "/bin/ls", "--func-instrumentation-depth",
+                     "3",       "--",
+                     "ls"};
+  const auto note = [&](const std::string& mode) {
+    Words words = all;
+    words.insert(words.begin(), mode);
+    const auto notes = record(words).notes;
+    EXPECT_EQ(notes.size(), 1U) << mode;
+    return notes.empty() ? std::string() : notes[0];
+  };
+  const std::string given =
+      "--allow-bottlenecking, --only-funcs, --only-instrument-execs, --func-instrumentation-depth";
+  EXPECT_EQ(note("-n"), given + ": no effect with -n, which plants no probes");
+  EXPECT_EQ(note("-s"), given + ": no effect with -s, which counts all code of every module");
+  EXPECT_TRUE(record({"-n", "--", "ls"}).notes.empty());
 }
 
 TEST(Record, counts_exactly_by_planting_or_by_steps) {

@@ -97,6 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"-t", "1.5", "--", "ls"}, "'1.5' is not a number from 0 to 1"},
         Mistake{{"-t", "nan", "--", "ls"}, "'nan' is not a number"},
         Mistake{{"--overhead", "-1", "--", "ls"}, "--overhead: '-1' is not a number from 0"},
+        Mistake{{"--only-funcs", "/[/", "--", "ls"}, "'/[/' is no regular expression ("},
+        Mistake{{"--only-funcs", "main,/a(/", "--", "ls"}, "is no regular expression ("},
         Mistake{{"--func-instrumentation-depth", "x", "--", "ls"}, "'x' is not a number"}));
 
 }  // namespace

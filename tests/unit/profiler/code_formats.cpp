@@ -43,7 +43,8 @@ class CodeFormats : public testing::Test {
 
   NamedCode code() { return name_code(profile_, namer_, 1); }
   CountsContext context() {
-    return {samples_.modules(), "exact-since:2.000", core::TimePoint{std::chrono::seconds(1)}};
+    const core::TimePoint started{std::chrono::seconds(1)};
+    return {samples_.modules(), {.since = started + std::chrono::seconds(2)}, started};
   }
 
   CodeProfile profile_;
@@ -67,7 +68,7 @@ TEST_F(CodeFormats, functions_tsv_has_calls_and_what_they_are) {
   std::vector<Function> functions = {{"sampled", "/usr/bin/demo", "", FunctionKind::executable, 3}};
   add_calls(functions, code(), samples_.modules());
   std::ostringstream out;
-  write_functions_tsv(out, ranked(functions), "exact");
+  write_functions_tsv(out, ranked(functions), {});
   expect_golden("functions_with_calls.tsv", out.str());
 }
 
@@ -75,7 +76,6 @@ TEST_F(CodeFormats, run_json_sums_the_counts_up) {
   const NamedCode counted = code();
   RunReport report{.facts = test::facts(), .counts = {}, .modules = {}, .processes = {}};
   report.code = &counted;
-  report.code_kind = "exact";
   std::ostringstream out;
   write_run_json(out, report);
   const std::string text = out.str();

@@ -65,7 +65,7 @@ TEST_F(FormatsTest, folded_is_as_documented) {
 
 TEST_F(FormatsTest, functions_tsv_is_as_documented) {
   std::ostringstream out;
-  write_functions_tsv(out, ranked(name_profile(profile_, namer_).functions), "exact");
+  write_functions_tsv(out, ranked(name_profile(profile_, namer_).functions), {});
   expect_golden("functions.tsv", out.str());
 }
 
@@ -89,7 +89,7 @@ TEST(Formats, an_empty_run_still_has_headers) {
   write_folded(folded, named);
   EXPECT_EQ(folded.str(), "");
   std::ostringstream functions;
-  write_functions_tsv(functions, ranked(named.functions), "exact");
+  write_functions_tsv(functions, ranked(named.functions), {});
   EXPECT_EQ(functions.str(),
             "module\tfunction\tsource\tself_samples\ttotal_samples\tcalls\tcalls_kind\n");
 }

@@ -7,6 +7,7 @@
 
 #include "unit/profiler/counted.h"
 #include "unit/profiler/golden.h"
+#include "unit/profiler/probed.h"
 #include "unit/profiler/sample_run.h"
 #include "unit/profiler/temporary_directory.h"
 
@@ -62,7 +63,8 @@ TEST_F(ProfilerTest, reads_until_the_channel_ends_and_writes_every_file) {
 
 TEST_F(ProfilerTest, counted_code_has_files_in_exact_mode_only) {
   {
-    Profiler profiler({.exact = true}, records_, std::make_unique<test::TableNamer>(), directory());
+    Profiler profiler({.counting = Counting::exact}, records_, std::make_unique<test::TableNamer>(),
+                      directory());
     push(test::loop(7).taken());
     push(core::SnapshotWanted{});
     push(test::loop(5).taken());
@@ -85,6 +87,24 @@ TEST_F(ProfilerTest, counted_code_has_files_in_exact_mode_only) {
   EXPECT_FALSE(fs::exists(path("blocks.tsv"))) << "of the run that was overwritten";
   EXPECT_FALSE(fs::exists(path("edges.tsv")));
   EXPECT_NE(read_file(path("run.json")).find("\"counts\": null"), std::string::npos);
+}
+
+TEST_F(ProfilerTest, probes_beside_samples_have_the_files_of_counted_code) {
+  Profiler profiler({.counting = Counting::probed}, records_, std::make_unique<test::TableNamer>(),
+                    directory());
+  push(sample({0x12}));
+  push(test::Probed().block(test::until(7, test::block(0x10, 8, 3))).taken());
+  push(core::CodeExplored{1, 20, 6, 0});
+  push(test::Probed().block(test::block(0x10, 8, 4)).taken());
+  records_.close();
+  profiler.run();
+  const auto written = profiler.finish(test::facts());
+  ASSERT_TRUE(written) << written.error().message();
+  EXPECT_EQ(written->files.size(), 5U);
+  const std::string blocks = read_file(path("blocks.tsv"));
+  EXPECT_NE(blocks.find("\t8\t4\t7\texact-until:7.000\t"), std::string::npos) << blocks;
+  EXPECT_NE(blocks.find("\t8\t4\t1\tsampled\t\t\t"), std::string::npos) << blocks;
+  EXPECT_NE(read_file(path("run.json")).find("\"executions\": 7"), std::string::npos);
 }
 
 TEST_F(ProfilerTest, a_snapshot_has_what_came_before_it_and_the_run_goes_on) {

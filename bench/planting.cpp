@@ -1,0 +1,156 @@
+// How long it takes to plant breakpoints and to take them away again, and what they need of memory:
+// in a child's code, N functions of 16 bytes. Arguments: N...
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arch/native.h"
+#include "core/clock.h"
+#include "supervisor/counted_code.h"
+#include "supervisor/guardian.h"
+#include "supervisor/probed_code.h"
+#include "supervisor/proc_files.h"
+
+namespace {
+
+using sp::core::Address;
+
+constexpr std::size_t kFunction = 16;
+
+/// Everything is a function of one block.
+class EachItself final : public sp::supervisor::CodeMaps {
+ public:
+  bool wants(const File& /*file*/) override { return true; }
+  bool wants_libraries() override { return false; }
+  sp::core::CodePlan plan(const File& /*file*/) override { return {}; }
+  sp::core::FunctionMap map(sp::core::AddressRange /*bounds*/, std::span<const Address> /*leaders*/,
+                            const Read& /*read*/) override {
+    return {};
+  }
+  std::optional<std::uint64_t> symbol(const File& /*file*/, std::string_view /*name*/) override {
+    return std::nullopt;
+  }
+};
+
+std::string file_of_functions(std::size_t count) {
+  std::string path = "/tmp/sp_planting_XXXXXX";
+  const int file = ::mkstemp(path.data());
+  ::close(file);
+  std::string function(kFunction, '\x90');  // nops, ret
+  function.back() = '\xC3';
+  std::ofstream out(path, std::ios::binary);
+  for (std::size_t i = 0; i < count; ++i) {
+    out << function;
+  }
+  return path;
+}
+
+struct Child {
+  pid_t pid = 0;
+  Address code;
+};
+
+Child start(const std::string& path, std::size_t size) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  void* const at = ::mmap(nullptr, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+  ::close(file);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+      ::pause();
+    }
+  }
+  ::munmap(at, size);
+  return {pid, Address{reinterpret_cast<std::uint64_t>(at)}};
+}
+
+double resident_megabytes() {
+  std::ifstream statm("/proc/self/statm");
+  long size = 0;
+  long resident = 0;
+  statm >> size >> resident;
+  return static_cast<double>(resident * ::sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+double seconds_since(sp::core::TimePoint begin) {
+  return std::chrono::duration<double>(sp::core::Clock::now() - begin).count();
+}
+
+void measure(std::size_t count, sp::supervisor::Guardian& guardian) {
+  const std::string path = file_of_functions(count);
+  const Child child = start(path, count * kFunction);
+  const sp::core::ProcessId id{child.pid, 1};
+  const auto maps = sp::core::parse_maps(
+      sp::supervisor::read_proc(fmt::format("/proc/{}/maps", child.pid)).value_or(""));
+  const sp::core::AddressRange range{child.code, child.code + count * kFunction};
+  {
+    EachItself each;
+    sp::core::CodePlan plan;
+    for (std::size_t i = 0; i < count; ++i) {
+      plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {}});
+    }
+    sp::supervisor::ProbedCode code(id, child.pid, each, guardian);
+    code.set_maps(maps);
+    const double before = resident_megabytes();
+    const auto begin = sp::core::Clock::now();
+    code.watch(plan, child.code.value(), range, {});
+    const double planting = seconds_since(begin);
+    const double memory = resident_megabytes() - before;
+    const auto taking = sp::core::Clock::now();
+    code.restore_all();
+    fmt::print(
+        "{:>9} at once (default mode): planted in {:.3f} s, taken away in {:.3f} s, {:.0f} MB "
+        "({:.0f} bytes each)\n",
+        count, planting, seconds_since(taking), memory, memory * 1e6 / static_cast<double>(count));
+  }
+  {
+    sp::supervisor::CountedCode code(id, child.pid, true, guardian);
+    code.set_maps(maps);
+    const double before = resident_megabytes();
+    const auto begin = sp::core::Clock::now();
+    for (std::size_t i = 0; i < count; ++i) {
+      code.arrive(child.code + i * kFunction);
+    }
+    const double planting = seconds_since(begin);
+    const double memory = resident_megabytes() - before;
+    const auto taking = sp::core::Clock::now();
+    code.restore_all();
+    fmt::print(
+        "{:>9} one by one (exact mode): planted in {:.3f} s, taken away in {:.3f} s, {:.0f} MB "
+        "({:.0f} bytes each, runs included)\n",
+        count, planting, seconds_since(taking), memory, memory * 1e6 / static_cast<double>(count));
+  }
+  ::kill(child.pid, SIGKILL);
+  ::waitpid(child.pid, nullptr, 0);
+  ::unlink(path.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (sp::arch::Native::kName != "x86_64") {
+    fmt::print("the code of this benchmark is x86_64's\n");
+    return 0;
+  }
+  auto guardian = sp::supervisor::Guardian::start();
+  if (!guardian) {
+    return 1;
+  }
+  for (int i = 1; i < argc; ++i) {
+    // In a process of its own each, so that memory is measured from the start.
+    measure(static_cast<std::size_t>(std::atol(argv[i])), *guardian);
+  }
+  return 0;
+}

@@ -1,0 +1,85 @@
+#include "analyzer/branch_finder.h"
+
+#include <algorithm>
+#include <span>
+
+#include "arch/native.h"
+
+namespace sp::analyzer {
+namespace {
+
+using core::Flow;
+
+constexpr std::size_t kMostRemembered = std::size_t{1} << 20U;
+
+/// True where the decoder's instruction may have gone from its address to `next`.
+bool foresees(const core::Instruction& instruction, core::Address next) {
+  const bool goes_behind = next == instruction.next();
+  const bool goes_to_target = instruction.target == next;
+  switch (instruction.flow) {
+    case Flow::next:     // rep movs and its like repeat
+    case Flow::syscall:  // may be made again
+      return goes_behind || next == instruction.address;
+    case Flow::jump:
+    case Flow::call:
+      return goes_to_target;
+    case Flow::branch:
+      return goes_behind || goes_to_target;
+    case Flow::indirect_jump:
+    case Flow::indirect_call:
+    case Flow::ret:
+      return true;
+    case Flow::stop:
+      return false;
+  }
+  return false;
+}
+
+template <typename T>
+bool remember(std::unordered_set<T>& seen, const T& what) {
+  if (seen.size() >= kMostRemembered) {
+    seen.clear();
+  }
+  return seen.insert(what).second;
+}
+
+}  // namespace
+
+Lesson BranchFinder::learn(const core::Stepped& stepped) {
+  Lesson lesson;
+  for (std::size_t i = 0; i + 1 < stepped.path.size(); ++i) {
+    learn_step(stepped.path[i], stepped.path[i + 1].pc, lesson);
+  }
+  return lesson;
+}
+
+void BranchFinder::learn_step(const core::Stepped::At& at, core::Address next, Lesson& lesson) {
+  ++lesson.steps;
+  const auto code = std::span(at.code).first(std::min<std::size_t>(at.size, at.code.size()));
+  const auto decoded = arch::Native::decode(code, at.pc);
+  const bool is_foreseen = decoded && foresees(*decoded, next);
+  if (!is_foreseen && !code.empty() && remember(disagreed_, at.pc)) {
+    lesson.disagreements.push_back({at.pc, decoded, next});
+  }
+  const bool went_on = decoded ? next == decoded->next() : next > at.pc && next - at.pc <= 15;
+  const bool repeats = next == at.pc && (!decoded || !core::ends_block(decoded->flow));
+  const bool may_go_on = decoded && core::ends_block(decoded->flow);
+  if (code.empty() || repeats || (went_on && !may_go_on)) {
+    return;
+  }
+  // A branch that was not taken has a leader behind it too, but has not transferred control.
+  if (remember(leaders_, next)) {
+    lesson.leaders.push_back(next);
+  }
+  if (went_on && decoded->flow == Flow::branch) {
+    return;
+  }
+  if (remember(branches_, at.pc)) {
+    lesson.branches.push_back(at.pc);
+    if (decoded) {
+      remember(encodings_, arch::Native::encoding_kind(code));
+    }
+  }
+}
+
+}  // namespace sp::analyzer

@@ -1,0 +1,206 @@
+#include "analyzer/jump_resolver.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "arch/native.h"
+
+namespace sp::analyzer {
+namespace {
+
+// A check further away, or behind more forks, is not found: the jump is then unresolved.
+constexpr std::size_t kLongestPath = 64;
+constexpr int kMostWays = 64;
+constexpr std::size_t kMostVisited = 20000;
+constexpr std::size_t kLongestInstruction = 15;
+
+std::uint64_t entry_of(std::span<const std::byte> bytes, bool is_signed) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    value |= std::to_integer<std::uint64_t>(bytes[i]) << (8U * i);
+  }
+  const std::uint64_t sign = std::uint64_t{1} << (8U * bytes.size() - 1U);
+  return is_signed ? (value ^ sign) - sign : value;
+}
+
+}  // namespace
+
+JumpResolver::JumpResolver(const CodeWalk& walk, const ReadCode& read)
+    : walk_(walk), read_(read), elsewhere_(walk.transfers().begin(), walk.transfers().end()) {
+  for (const CodeWalk::Edge& edge : walk.edges()) {
+    jumps_to_.emplace(edge.to, edge.from);
+  }
+}
+
+arch::PathStep JumpResolver::step_at(Offset at) const {
+  return {walk_.address_of(at), walk_.code().subspan(at, walk_.length_at(at))};
+}
+
+std::optional<JumpResolver::Offset> JumpResolver::straight_before(Offset at) const {
+  for (Offset length = 1; length <= std::min<Offset>(at, kLongestInstruction); ++length) {
+    if (!walk_.is_instruction(at - length)) {
+      continue;
+    }
+    const core::Flow flow = walk_.flow_at(at - length);
+    const bool goes_on = !core::ends_block(flow) || flow == core::Flow::branch ||
+                         flow == core::Flow::call || flow == core::Flow::indirect_call;
+    return goes_on && walk_.length_at(at - length) == length ? std::optional(at - length)
+                                                             : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// The instructions that control may come from.
+std::vector<JumpResolver::Offset> JumpResolver::before(Offset at) const {
+  std::vector<Offset> found;
+  if (const auto straight = straight_before(at)) {
+    found.push_back(*straight);
+  }
+  if (walk_.is_leader(at)) {
+    const auto [begin, end] = jumps_to_.equal_range(at);
+    for (auto edge = begin; edge != end; ++edge) {
+      if (std::find(found.begin(), found.end(), edge->second) == found.end()) {
+        found.push_back(edge->second);
+      }
+    }
+  }
+  return found;
+}
+
+std::optional<ResolvedJump> JumpResolver::resolve(Offset jump) {
+  path_.assign(1, jump);
+  ways_left_ = kMostWays;
+  const Verdict verdict = look_back();
+  return verdict.table ? read_table(*verdict.table) : std::nullopt;
+}
+
+JumpResolver::Verdict JumpResolver::look_back() {
+  const std::size_t length = path_.size();
+  Verdict here;
+  bool judged = false;
+  std::vector<Offset> ways = before(path_.back());
+  while (ways.size() == 1 && path_.size() < kLongestPath) {
+    const bool is_fork = core::ends_block(walk_.flow_at(ways.front()));
+    path_.push_back(ways.front());
+    if (is_fork) {
+      here = judge();
+      judged = true;
+      if (here.is_checked) {
+        path_.resize(length);
+        return here;
+      }
+    }
+    ways = before(path_.back());
+  }
+  if (!judged || ways.size() != 1) {
+    here = judge();
+  }
+  if (here.is_checked || ways.size() < 2 || path_.size() >= kLongestPath) {
+    path_.resize(length);
+    return here;
+  }
+  Verdict all;
+  for (const Offset way : ways) {
+    Verdict one;
+    if (ways_left_-- > 0) {
+      path_.push_back(way);
+      one = look_back();
+      path_.pop_back();
+    }
+    if (!one.table || (all.table && (one.table->first != all.table->first ||
+                                     one.table->base != all.table->base))) {
+      path_.resize(length);
+      return here.table ? here : Verdict{};
+    }
+    const bool is_first = !all.table;
+    const std::uint64_t entries = is_first ? 0 : all.table->entries;
+    all = {one.table, one.is_checked && (is_first || all.is_checked)};
+    all.table->entries = std::max(entries, one.table->entries);
+  }
+  path_.resize(length);
+  return all;
+}
+
+JumpResolver::Verdict JumpResolver::judge() {
+  std::vector<arch::PathStep> steps;
+  steps.reserve(path_.size());
+  for (auto at = path_.rbegin(); at != path_.rend(); ++at) {
+    steps.push_back(step_at(*at));
+  }
+  std::vector<arch::KnownRegister> known;
+  constexpr std::size_t kMostWanted = 3;
+  while (true) {
+    const arch::JumpOnPath said = arch::Native::jump_on_path(steps, known);
+    if (said.table || !said.wanted || known.size() >= kMostWanted) {
+      return {said.table, said.table && said.is_checked};
+    }
+    const auto constant = constant_before(path_.back(), *said.wanted);
+    if (!constant) {
+      return {};
+    }
+    known.emplace_back(*said.wanted, *constant);
+  }
+}
+
+arch::RegisterEffect JumpResolver::effect(Offset at, unsigned reg) {
+  const std::uint64_t key = std::uint64_t{at} << 8U | reg;
+  const auto known = effects_.find(key);
+  return known != effects_.end()
+             ? known->second
+             : effects_.emplace(key, arch::Native::effect_on(step_at(at), reg)).first->second;
+}
+
+// Looks for all instructions that may have written the register last. They all must leave the same
+// in it. Where control comes in from outside it holds something of the caller's, which no switch of
+// this function takes for its table.
+std::optional<std::uint64_t> JumpResolver::constant_before(Offset at, unsigned reg) {
+  std::optional<std::uint64_t> constant;
+  std::unordered_set<Offset> seen;
+  std::vector<Offset> open = before(at);
+  while (!open.empty()) {
+    const Offset now = open.back();
+    open.pop_back();
+    if (!seen.insert(now).second) {
+      continue;
+    }
+    const arch::RegisterEffect found = effect(now, reg);
+    if (found.changes &&
+        (!found.constant || constant.value_or(*found.constant) != *found.constant)) {
+      return std::nullopt;
+    }
+    if (found.changes) {
+      constant = found.constant;
+      continue;
+    }
+    if (seen.size() > kMostVisited) {
+      return std::nullopt;
+    }
+    const std::vector<Offset> further = before(now);
+    open.insert(open.end(), further.begin(), further.end());
+  }
+  return constant;
+}
+
+std::optional<ResolvedJump> JumpResolver::read_table(const arch::JumpTable& table) {
+  std::vector<std::byte> bytes(table.entries * table.entry_size);
+  if (read_(table.first, bytes) != bytes.size()) {
+    return std::nullopt;
+  }
+  std::vector<core::Address> destinations;
+  destinations.reserve(table.entries);
+  for (std::size_t at = 0; at < bytes.size(); at += table.entry_size) {
+    const auto entry = std::span(bytes).subspan(at, table.entry_size);
+    const core::Address destination = table.destination(entry_of(entry, table.is_signed));
+    // The part that is seldom executed may lie elsewhere; direct branches lead there too.
+    if (!walk_.bounds().contains(destination) && !elsewhere_.contains(destination)) {
+      return std::nullopt;
+    }
+    destinations.push_back(destination);
+  }
+  std::sort(destinations.begin(), destinations.end());
+  destinations.erase(std::unique(destinations.begin(), destinations.end()), destinations.end());
+  return ResolvedJump{std::move(destinations), {table.first, table.first + bytes.size()}};
+}
+
+}  // namespace sp::analyzer

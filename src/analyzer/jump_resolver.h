@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analyzer/code_walk.h"
+#include "analyzer/function_map.h"
+#include "arch/jump_table.h"
+#include "core/address.h"
+
+namespace sp::analyzer {
+
+/// Where an indirect jump goes, and the table that says so.
+struct ResolvedJump {
+  std::vector<core::Address> destinations;  // each once, by address
+  core::AddressRange table;
+
+  bool operator==(const ResolvedJump&) const = default;
+};
+
+/// Where a function's indirect jumps go, as far as it follows from its code as `walk` knows it now.
+class JumpResolver {
+ public:
+  /// Both outlive this; `walk` is not to change meanwhile.
+  JumpResolver(const CodeWalk& walk, const ReadCode& read);
+
+  /// Nothing where there is no table, or no bound of it on one of the ways to the jump, or an entry
+  /// that leads out of the function to where no direct jump of it goes.
+  [[nodiscard]] std::optional<ResolvedJump> resolve(CodeWalk::Offset jump);
+
+ private:
+  using Offset = CodeWalk::Offset;
+  struct Verdict {
+    std::optional<arch::JumpTable> table;
+    bool is_checked = false;
+  };
+
+  [[nodiscard]] std::vector<Offset> before(Offset at) const;
+  [[nodiscard]] std::optional<Offset> straight_before(Offset at) const;
+  [[nodiscard]] arch::PathStep step_at(Offset at) const;
+  /// Along every way that ends in `path_` (the jump first), as far back as is needed.
+  [[nodiscard]] Verdict look_back();
+  [[nodiscard]] Verdict judge();
+  [[nodiscard]] std::optional<std::uint64_t> constant_before(Offset at, unsigned reg);
+  [[nodiscard]] arch::RegisterEffect effect(Offset at, unsigned reg);
+  [[nodiscard]] std::optional<ResolvedJump> read_table(const arch::JumpTable& table);
+
+  const CodeWalk& walk_;
+  const ReadCode& read_;
+  std::unordered_set<core::Address> elsewhere_;
+  std::unordered_multimap<Offset, Offset> jumps_to_;
+  std::unordered_map<std::uint64_t, arch::RegisterEffect> effects_;
+  std::vector<Offset> path_;
+  int ways_left_ = 0;
+};
+
+}  // namespace sp::analyzer

@@ -1,0 +1,63 @@
+#include "arch/aarch64/jump_table.h"
+
+#include "arch/aarch64/encoding.h"
+#include "arch/aarch64/path_step.h"
+#include "arch/path_values.h"
+
+namespace sp::arch::aarch64 {
+namespace {
+
+/// What a conditional jump says when control went to `next` behind it.
+void assume_way(PathValues& values, std::uint32_t word, core::Address at, core::Address next) {
+  const core::Address behind = at + 4;
+  if (at + offset_19(word) == behind) {
+    return;
+  }
+  const Relation relation = relation_of(field(word, 0, 4));
+  values.assume(next == behind ? opposite(relation) : relation);
+}
+
+bool is_br(std::uint32_t word) {
+  return is_register_branch(word) && register_branch(word) == RegisterBranch::br &&
+         !authenticates(word);
+}
+
+}  // namespace
+
+JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownRegister> known) {
+  PathValues values;
+  for (const auto& [reg, value] : known) {
+    values.set(reg, PathValues::constant(value));
+  }
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto word = read_word(path[i].bytes);
+    if (!word) {
+      return {};
+    }
+    if (i + 1 == path.size()) {
+      return is_br(*word) ? values.jump_to(values.get(field(*word, 5, 5))) : JumpOnPath{};
+    }
+    if (is_b_cond(*word)) {
+      assume_way(values, *word, path[i].address, path[i + 1].address);
+    } else {
+      follow_instruction(values, *word, path[i].address);
+    }
+  }
+  return {};
+}
+
+RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+  const auto word = read_word(step.bytes);
+  if (!word) {
+    return {true, std::nullopt};
+  }
+  PathValues values;
+  follow_instruction(values, *word, step.address);
+  if (values.is_untouched(reg)) {
+    return {};
+  }
+  const PathValue& value = values.get(reg);
+  return {true, value.is_constant() ? std::optional(value.constant) : std::nullopt};
+}
+
+}  // namespace sp::arch::aarch64

@@ -1,0 +1,70 @@
+#include "arch/x86_64/jump_table.h"
+
+#include "arch/path_values.h"
+#include "arch/x86_64/path_step.h"
+
+namespace sp::arch::x86_64 {
+namespace {
+
+bool is_conditional_jump(const Encoding& encoding) {
+  return (encoding.map == OpcodeMap::one_byte && (encoding.opcode & 0xF0U) == 0x70U) ||
+         (encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xF0U) == 0x80U);
+}
+
+/// What a conditional jump says when control went to `next` behind it.
+void assume_way(PathValues& values, const Encoding& jump, core::Address at, core::Address next) {
+  const core::Address behind = at + jump.length;
+  if (behind + static_cast<std::uint64_t>(jump.immediate) == behind) {
+    return;
+  }
+  const Relation relation = relation_of(jump.opcode & 0xFU);
+  values.assume(next == behind ? opposite(relation) : relation);
+}
+
+bool is_near_indirect_jump(const Encoding& encoding) {
+  return encoding.map == OpcodeMap::one_byte && encoding.opcode == 0xFF &&
+         encoding.extension() == 4;
+}
+
+}  // namespace
+
+JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownRegister> known) {
+  PathValues values;
+  for (const auto& [reg, value] : known) {
+    values.set(reg, PathValues::constant(value));
+  }
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto encoding = read_encoding(path[i].bytes);
+    if (!encoding) {
+      return {};
+    }
+    const core::Address at = path[i].address;
+    if (i + 1 == path.size()) {
+      return is_near_indirect_jump(*encoding)
+                 ? values.jump_to(read_operand(values, *encoding, at, 8, false))
+                 : JumpOnPath{};
+    }
+    if (is_conditional_jump(*encoding)) {
+      assume_way(values, *encoding, at, path[i + 1].address);
+    } else {
+      follow_instruction(values, *encoding, at);
+    }
+  }
+  return {};
+}
+
+RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+  const auto encoding = read_encoding(step.bytes);
+  if (!encoding) {
+    return {true, std::nullopt};
+  }
+  PathValues values;
+  follow_instruction(values, *encoding, step.address);
+  if (values.is_untouched(reg)) {
+    return {};
+  }
+  const PathValue& value = values.get(reg);
+  return {true, value.is_constant() ? std::optional(value.constant) : std::nullopt};
+}
+
+}  // namespace sp::arch::x86_64

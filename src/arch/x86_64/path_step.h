@@ -1,0 +1,20 @@
+#pragma once
+
+#include "arch/path_values.h"
+#include "arch/x86_64/encoding.h"
+#include "core/address.h"
+
+namespace sp::arch::x86_64 {
+
+/// Does to `values` what the instruction at `address` does to registers and memory; what is not
+/// modelled makes everything unknown that it may change. Jumps do nothing.
+void follow_instruction(PathValues& values, const Encoding& encoding, core::Address address);
+
+/// What the instruction's ModRM operand holds, `width` bytes of it widened with zeros or its sign.
+[[nodiscard]] PathValue read_operand(PathValues& values, const Encoding& encoding,
+                                     core::Address address, unsigned width, bool is_signed);
+
+/// What the condition in the lowest four bits of jcc and cmovcc says of what was compared.
+[[nodiscard]] Relation relation_of(unsigned condition);
+
+}  // namespace sp::arch::x86_64

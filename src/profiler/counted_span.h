@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/clock.h"
+#include "core/module.h"
+
+namespace sp::profiler {
+
+/// Between which moments every execution of some code was counted.
+struct CountedSpan {
+  std::optional<core::TimePoint> since{};  // nothing: from its first one on
+  std::optional<core::TimePoint> until{};  // nothing: to the last one
+
+  bool operator==(const CountedSpan&) const = default;
+  [[nodiscard]] bool is_whole() const { return !since && !until; }
+};
+
+/// What of two spans is in both: the later `since`, the earlier `until`.
+[[nodiscard]] CountedSpan shared(const CountedSpan& a, const CountedSpan& b);
+
+/// "exact", "exact-since:2.000", "exact-until:7.250", "exact-since:2.000,until:7.250": seconds
+/// since the run's start, rounded so that no more is promised than is true.
+[[nodiscard]] std::string kind_text(const CountedSpan& span, core::TimePoint started);
+
+/// What all counts of a run have in common.
+struct CountsContext {
+  std::span<const core::Module> modules;
+  /// When anything was counted at all: no count promises more than this.
+  CountedSpan counted{};
+  core::TimePoint started{};  // times in files count from here
+
+  [[nodiscard]] std::string kind(const CountedSpan& of = {}) const {
+    return kind_text(shared(counted, of), started);
+  }
+};
+
+}  // namespace sp::profiler

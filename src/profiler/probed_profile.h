@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/code_counts.h"
+#include "core/messages.h"
+#include "core/probed_code.h"
+#include "profiler/id_index.h"
+
+namespace sp::profiler {
+
+/// Sums up what the probes of default mode counted, over all processes of a run. Memory is bounded:
+/// blocks and edges beyond the limits are not kept, and their hits are counted as dropped.
+class ProbedProfile {
+ public:
+  static constexpr std::size_t kMaxBlocks = std::size_t{1} << 21U;
+  static constexpr std::size_t kMaxEdges = std::size_t{1} << 22U;
+
+  /// `since` is the latest and `until` the earliest that any process told: between the two every
+  /// execution of the block in any of them is in `hits`.
+  struct Block : core::ProbedBlock<core::ModuleOffset> {
+    /// A process may execute code as one block that another one has (or this one later had) as
+    /// two. The block is the smaller one here; `widest` is the size that was told at most, and
+    /// `wide_hit` when it was last hit while it was larger than `size`: until then the blocks
+    /// within `widest` were not counted on their own.
+    std::uint32_t widest = 0;
+    std::optional<core::TimePoint> wide_hit{};
+  };
+  using Edge = core::CodeEdge<core::ModuleOffset>;
+
+  explicit ProbedProfile(std::size_t max_blocks = kMaxBlocks, std::size_t max_edges = kMaxEdges)
+      : max_blocks_(max_blocks), max_edges_(max_edges) {}
+
+  void add(const core::ProbeCountsTaken& taken);
+  void add(const core::CodeExplored& explored);
+
+  /// Distinct by start; those that were never hit too.
+  [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
+  /// Distinct by from, to and flow; hits are above 0.
+  [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
+  /// The sum of what single steps showed.
+  [[nodiscard]] const core::CodeExplored& explored() const { return explored_; }
+  /// Of blocks and of edges.
+  [[nodiscard]] std::uint64_t dropped_hits() const { return dropped_hits_; }
+
+ private:
+  void add(const core::ProbedBlock<core::ModuleOffset>& told);
+  void add(const Edge& edge);
+
+  std::size_t max_blocks_;
+  std::size_t max_edges_;
+  std::vector<Block> blocks_;
+  std::vector<Edge> edges_;
+  IdIndex block_index_;
+  IdIndex edge_index_;
+  core::CodeExplored explored_;
+  std::uint64_t dropped_hits_ = 0;
+};
+
+}  // namespace sp::profiler

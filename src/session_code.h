@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "supervisor/code_maps.h"
+#include "symbols/code_selection.h"
+
+namespace sp::session {
+
+struct KnownCodeOptions {
+  std::vector<std::string> only_funcs;
+  std::vector<std::string> only_modules;  // empty: the program alone
+  std::vector<std::string> debug_directories;
+};
+
+/// What the symbols and the analyzer know of code, behind the supervisor's interface. One thread.
+class KnownCode final : public supervisor::CodeMaps {
+ public:
+  explicit KnownCode(KnownCodeOptions options);
+
+  [[nodiscard]] bool wants(const File& file) override;
+  [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
+  [[nodiscard]] core::CodePlan plan(const File& file) override;
+  [[nodiscard]] core::FunctionMap map(core::AddressRange bounds,
+                                      std::span<const core::Address> leaders,
+                                      const Read& read) override;
+  [[nodiscard]] std::optional<std::uint64_t> symbol(const File& file,
+                                                    std::string_view name) override;
+
+ private:
+  KnownCodeOptions options_;
+  symbols::CodeSelection selection_;
+};
+
+}  // namespace sp::session

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/code_counts.h"
+#include "core/instruction.h"
+
+namespace sp::supervisor {
+
+/// How control came from an instruction that ends a block to `to`.
+[[nodiscard]] core::EdgeFlow edge_flow(const core::Instruction& from, core::Address to);
+
+}  // namespace sp::supervisor

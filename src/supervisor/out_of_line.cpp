@@ -1,0 +1,126 @@
+#include "supervisor/out_of_line.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+
+#include "arch/native.h"
+#include "core/mapping.h"
+#include "supervisor/proc_files.h"
+#include "supervisor/remote_call.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+using core::Address;
+
+constexpr std::uint64_t kRegionSize = std::uint64_t{64} << 10U;
+constexpr std::uint64_t kSlot = 64;
+static_assert(Native::kLongestRelocation <= kSlot);
+constexpr std::uint64_t kReach = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kLowest = std::uint64_t{1} << 16U;  // vm.mmap_min_addr as it comes
+
+/// The end of the nearest gap below the mapping that holds `near`.
+std::optional<Address> gap_below(const std::vector<core::Mapping>& maps, Address near) {
+  std::uint64_t end_of_last = kLowest;
+  std::optional<Address> gap;
+  for (const core::Mapping& mapping : maps) {
+    if (mapping.range.begin > near) {
+      break;
+    }
+    // Room is left on both sides: a stack may grow there, and a heap.
+    if (mapping.range.begin.value() >= end_of_last + 2 * kRegionSize &&
+        near - mapping.range.begin < kReach) {
+      gap = mapping.range.begin - kRegionSize;
+    }
+    end_of_last = mapping.range.end.value();
+  }
+  return gap;
+}
+
+bool reaches(Address a, Address b) { return (a > b ? a - b : b - a) < 2 * kReach - kRegionSize; }
+
+}  // namespace
+
+std::optional<Address> OutOfLine::copy_of(Address site, std::span<const std::byte> code,
+                                          const TargetMemory& memory, Address call, pid_t tid) {
+  if (const auto known = copies_.find(site); known != copies_.end()) {
+    return known->second;
+  }
+  for (Region& region : regions_) {
+    if (reaches(region.range.begin, site) && region.used * kSlot < kRegionSize) {
+      return put(region, site, code, memory);
+    }
+  }
+  Region* const region = call == Address{} ? nullptr : make_region(site, call, tid);
+  return region == nullptr ? std::nullopt : put(*region, site, code, memory);
+}
+
+void OutOfLine::make_room(Address near, Address call, pid_t tid) {
+  const bool is_there = std::any_of(regions_.begin(), regions_.end(), [near](const Region& region) {
+    return reaches(region.range.begin, near);
+  });
+  if (!is_there && call != Address{}) {
+    (void)make_region(near, call, tid);
+  }
+}
+
+std::optional<Address> OutOfLine::put(Region& region, Address site, std::span<const std::byte> code,
+                                      const TargetMemory& memory) {
+  const Address at = region.range.begin + region.used * kSlot;
+  const auto copy = Native::relocate(code, site, at);
+  if (!copy || !memory.write(at, *copy)) {
+    return std::nullopt;
+  }
+  ++region.used;
+  region.sites.push_back(site);
+  copies_.emplace(site, at);
+  return at;
+}
+
+OutOfLine::Region* OutOfLine::make_region(Address near, Address call, pid_t tid) {
+  const auto text = read_proc(fmt::format("/proc/{}/maps", tid));
+  const auto gap = text ? gap_below(core::parse_maps(*text), near) : std::nullopt;
+  if (!gap) {
+    return nullptr;
+  }
+  const auto made =
+      remote_call(tid, call, SYS_mmap,
+                  {gap->value(), kRegionSize, PROT_READ | PROT_EXEC,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0});
+  if (!made || *made < 0) {
+    return nullptr;
+  }
+  const Address begin{static_cast<std::uint64_t>(*made)};
+  regions_.push_back({{begin, begin + kRegionSize}, 0, {}});
+  return &regions_.back();
+}
+
+std::optional<OutOfLine::Inside> OutOfLine::at(Address pc) const {
+  for (const Region& region : regions_) {
+    if (region.range.contains(pc)) {
+      const std::uint64_t offset = pc - region.range.begin;
+      if (offset / kSlot < region.used) {
+        return Inside{region.sites[offset / kSlot], offset % kSlot != 0};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void OutOfLine::remove(Address call, pid_t tid) {
+  for (const Region& region : regions_) {
+    (void)remote_call(tid, call, SYS_munmap, {region.range.begin.value(), kRegionSize, 0, 0, 0, 0});
+  }
+  regions_.clear();
+  copies_.clear();
+}
+
+}  // namespace sp::supervisor

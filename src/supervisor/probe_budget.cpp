@@ -1,0 +1,37 @@
+#include "supervisor/probe_budget.h"
+
+#include <algorithm>
+
+namespace sp::supervisor {
+namespace {
+
+constexpr core::Duration kFirstAllowance = std::chrono::milliseconds(3);
+
+}  // namespace
+
+bool ProbeBudget::is_exceeded(core::Duration target_cpu) const {
+  const double allowed = share_ * static_cast<double>(target_cpu.count());
+  return share_ > 0 && static_cast<double>((spent_ - kFirstAllowance).count()) > allowed;
+}
+
+double ProbeBudget::used(core::Duration target_cpu) const {
+  if (target_cpu.count() <= 0) {
+    return 0;
+  }
+  const double used = static_cast<double>(spent_.count()) / static_cast<double>(target_cpu.count());
+  return share_ > 0 ? std::min(used, share_) : used;
+}
+
+core::Duration HitCost::add(core::Duration handled, core::Duration since_last) {
+  if (since_last > core::Duration{}) {
+    shortest_ = std::min(shortest_, since_last);
+  }
+  if (++in_batch_ == kBatch) {
+    way_ = shortest_;
+    shortest_ = kMost;
+    in_batch_ = 0;
+  }
+  return handled + way_;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,63 @@
+#include "supervisor/shared_memory.h"
+
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <span>
+
+#include "supervisor/rescue.h"
+#include "supervisor/rescue_native.h"
+#include "supervisor/target_memory.h"
+
+namespace sp::supervisor {
+namespace {
+
+/// Containers often refuse kcmp(2). A word written into the one's page of ours shows in the
+/// other's.
+bool shows_in_each_other(const PlantedCode& parent, pid_t child) {
+  const core::Address page = parent.rescue().page;
+  if (page == core::Address{}) {
+    return false;
+  }
+  const core::Address place = page + kScratchOfRescue;
+  const TargetMemory other(child);
+  std::array<std::byte, 1> before{};
+  std::array<std::byte, 1> seen{};
+  if (parent.memory().read(place, before) != before.size()) {
+    return false;
+  }
+  const std::array<std::byte, 1> mark{~before[0]};
+  const bool shared =
+      parent.memory().write(place, mark) && other.read(place, seen) == seen.size() && seen == mark;
+  (void)parent.memory().write(place, before);
+  return shared;
+}
+
+}  // namespace
+
+bool is_copy(const PlantedCode& code, pid_t child) {
+  if constexpr (NativeRescue::kAvailable) {
+    std::uint64_t space = 0;
+    const auto bytes = std::as_writable_bytes(std::span(&space, 1));
+    return code.rescue().page != core::Address{} &&
+           TargetMemory(child).read(code.rescue().page + NativeRescue::kSpace, bytes) ==
+               bytes.size() &&
+           space == code.space();
+  } else {
+    return false;
+  }
+}
+
+bool shares_memory(const PlantedCode& parent, pid_t child) {
+  const long order = ::syscall(SYS_kcmp, parent.owner().pid, child, KCMP_VM, 0UL, 0UL);
+  if (order >= 0 || errno == ESRCH) {
+    return order == 0;
+  }
+  return shows_in_each_other(parent, child);
+}
+
+}  // namespace sp::supervisor

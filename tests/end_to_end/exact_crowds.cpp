@@ -1,0 +1,101 @@
+// Exact mode with many threads, processes, programs and signals: all is counted, and all live.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "arch/native.h"
+#include "end_to_end/profiled.h"
+
+namespace sp::end_to_end {
+namespace {
+
+class ExactCrowds : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (arch::Native::kName != "x86_64") {
+      GTEST_SKIP() << "exact mode is for x86_64";
+    }
+  }
+
+  Profiled counted(const Words& program, const Words& more = {}) {
+    Words options = {"-q", "--single", "--overwrite"};
+    options.insert(options.end(), more.begin(), more.end());
+    return profile(directory_, options, program);
+  }
+
+  TempDir directory_;
+};
+
+/// How often to repeat what only fails now and then.
+int rounds(int otherwise) {
+  const char* const wanted = std::getenv("SP_ROUNDS");
+  return wanted != nullptr ? std::atoi(wanted) : otherwise;
+}
+
+TEST_F(ExactCrowds, of_threads_are_counted_exactly) {
+  for (int round = 0; round < rounds(3) && !HasFailure(); ++round) {
+    const auto run = counted({target("counted_threads"), "8", "400"});
+    EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    EXPECT_EQ(run.outcome.out, "3200 1600\n");
+    EXPECT_EQ(run.files.calls_of("count_one"), 3200U);
+    EXPECT_EQ(run.files.calls_of("count_pair"), 1600U);
+    EXPECT_EQ(run.files.calls_of("work"), 8U);
+    const auto counts = run.files.run().at("counts");
+    EXPECT_EQ(counts.at("consistency").at("disagreeing"), 0) << counts;
+    EXPECT_EQ(counts.at("lost_hits"), 0);
+  }
+}
+
+TEST_F(ExactCrowds, of_forked_children_are_counted_exactly) {
+  const auto run = counted({target("fork_tree"), "10"});
+  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(run.outcome.out, "1023 processes, 0 bad\n");
+  EXPECT_EQ(run.files.calls_of("in_each"), 3U * 1023U);
+  EXPECT_EQ(run.files.calls_of("one"), 1023U);
+}
+
+TEST_F(ExactCrowds, of_children_that_live_at_once_are_counted_exactly) {
+  const auto run = counted({target("fork_tree"), "8", "wait"});
+  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(run.outcome.out, "255 processes, 0 bad\n");
+  EXPECT_EQ(run.files.calls_of("in_each"), 3U * 255U);
+}
+
+TEST_F(ExactCrowds, of_children_that_are_not_followed_live) {
+  const auto run = counted({target("fork_tree"), "6"}, {"--follow", "exec"});
+  EXPECT_EQ(run.outcome.out, "63 processes, 0 bad\n") << run.outcome.text();
+  EXPECT_EQ(run.files.calls_of("in_each"), 3U);
+}
+
+TEST_F(ExactCrowds, of_children_without_an_exec_are_counted_where_only_forks_are_followed) {
+  const auto run = counted({target("fork_tree"), "6"}, {"--follow", "fork"});
+  EXPECT_EQ(run.outcome.out, "63 processes, 0 bad\n") << run.outcome.text();
+  EXPECT_EQ(run.files.calls_of("in_each"), 3U * 63U);
+}
+
+TEST_F(ExactCrowds, of_programs_in_a_row_are_counted_exactly) {
+  for (const char* way : {"--single", "--single=step"}) {
+    const auto run = profile(directory_, {"-q", way, "--overwrite"}, {target("exec_chain"), "6"});
+    EXPECT_EQ(run.outcome.exit_status(), 3) << run.outcome.text();
+    EXPECT_EQ(run.outcome.out, "done\n");
+    EXPECT_EQ(run.files.calls_of("in_link"), 21U);
+    EXPECT_EQ(run.files.calls_of("main", "exec_chain"), 7U);
+  }
+}
+
+TEST_F(ExactCrowds, of_signals_are_counted_as_their_handlers_count_them) {
+  const auto run = counted({target("signal_storm"), "4", "300"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  std::istringstream printed(run.outcome.out);
+  for (const char* function : {"on_own", "on_timer", "on_other", "work_a_little"}) {
+    std::uint64_t calls = 0;
+    printed >> calls;
+    EXPECT_GT(calls, 0U) << run.outcome.out;
+    EXPECT_EQ(run.files.calls_of(function), calls) << function;
+  }
+}
+
+}  // namespace
+}  // namespace sp::end_to_end

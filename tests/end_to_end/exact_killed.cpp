@@ -1,0 +1,69 @@
+// SIGKILL of superprofiler with breakpoints planted, in programs that fork and that have threads.
+// The long version is tests/stress/kill_rounds.sh.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <random>
+#include <string>
+
+#include "arch/native.h"
+#include "end_to_end/profiled.h"
+
+namespace sp::end_to_end {
+namespace {
+
+class ExactKilled : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (arch::Native::kName != "x86_64") {
+      GTEST_SKIP() << "exact mode is for x86_64";
+    }
+  }
+
+  /// Kills at a random moment from the first breakpoint on; then it must say `answer`.
+  void expect_survivors(const Words& program, const std::string& answer) {
+    std::minstd_rand random(8);
+    for (int round = 0; round < 8 && !HasFailure(); ++round) {
+      const TempDir directory;
+      Running profiler(superprofiler(directory, {"-q", "--single"}, program));
+      pid_t launched = 0;
+      ASSERT_TRUE(eventually([&] {
+        launched = launched_by(profiler.pid());
+        return launched > 0 && !changed_text(launched).empty();
+      }));
+      ::usleep(static_cast<useconds_t>(random() % 500000));  // the moment is to be random
+      profiler.signal(SIGKILL);
+      (void)profiler.wait();
+      int status = -1;
+      EXPECT_TRUE(eventually([&] { return ::waitpid(launched, &status, WNOHANG) != 0; }))
+          << "round " << round << ": it hangs";
+      EXPECT_TRUE(WIFEXITED(status)) << "round " << round << ": signal " << WTERMSIG(status);
+      EXPECT_TRUE(eventually([&] { return profiler.out() == answer; }, std::chrono::seconds(1)))
+          << "round " << round << ": " << profiler.out() << profiler.err();
+    }
+  }
+};
+
+TEST_F(ExactKilled, leaves_forked_children_alive) {
+  expect_survivors({target("fork_tree"), "7"}, "127 processes, 0 bad\n");
+}
+
+TEST_F(ExactKilled, leaves_threads_alive) {
+  expect_survivors({target("counted_threads"), "8", "6000"}, "48000 24000\n");
+}
+
+TEST_F(ExactKilled, with_thousands_of_hot_breakpoints_leaves_all_alive) {
+  for (const Words& program :
+       {Words{target("many_blocks"), "1", "60"}, Words{target("many_blocks"), "8", "8"}}) {
+    expect_survivors(program, run(program).out);
+  }
+}
+
+TEST_F(ExactKilled, leaves_programs_in_a_row_alive) {
+  expect_survivors({target("exec_chain"), "10"}, "done\n");
+}
+
+}  // namespace
+}  // namespace sp::end_to_end

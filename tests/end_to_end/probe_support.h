@@ -1,0 +1,46 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "end_to_end/profiled.h"
+
+namespace sp::end_to_end {
+
+struct BlockRow {
+  std::string module;
+  std::uint64_t offset = 0;
+  std::string function;
+  std::uint64_t size = 0;
+  std::uint64_t hits = 0;
+  std::string kind;
+};
+
+[[nodiscard]] std::vector<BlockRow> all_blocks(const RunFiles& files);
+/// Those of the file that a word of a command line names.
+[[nodiscard]] std::vector<BlockRow> blocks_of(const RunFiles& files, const std::string& program);
+
+/// Hits by the offset where they begin to hold, 0 behind what was hit. Two runs may have parted the
+/// same code into other blocks, which shows nowhere here.
+[[nodiscard]] std::map<std::uint64_t, std::uint64_t> hits_by_byte(
+    const std::vector<BlockRow>& blocks);
+
+/// The cells calls and calls_kind of a function, with a blank between them; "" where it has none.
+[[nodiscard]] std::string calls_of(const RunFiles& files, const std::string& function);
+[[nodiscard]] std::uint64_t most_hits_in(const RunFiles& files, const std::string& function);
+[[nodiscard]] std::set<std::string> functions_with_blocks(const RunFiles& files);
+
+/// Tests of default mode's probes, where there are any.
+class Probes : public ::testing::Test {
+ protected:
+  void SetUp() override;
+
+  TempDir directory_;
+};
+
+}  // namespace sp::end_to_end

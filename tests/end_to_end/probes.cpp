@@ -1,0 +1,233 @@
+// Default mode: probes beside sampling count exactly, change nothing for the target, and leave it
+// as it was.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "end_to_end/probe_support.h"
+
+namespace sp::end_to_end {
+namespace {
+
+// ---- counts -------------------------------------------------------------------------------------
+
+TEST_F(Probes, that_are_all_kept_count_what_single_counts) {
+  const std::vector<Words> programs = {
+      {target("known_counts"), "30"},
+      {target("probe_ways"), "faults"},
+      {target("probe_ways"), "faults-on-other-stack"},
+      {target("probe_ways"), "jumps"},
+      {target("probe_ways"), "exceptions"},
+      {target("probe_ways"), "trap-blocked"},
+      {target("probe_ways"), "threads"},
+      {target("probe_ways"), "children"},
+      {"gzip", "-c", directory_ / "text"},
+  };
+  write_file(directory_ / "text", words_of(20'000));
+  for (const Words& program : programs) {
+    const TempDir kept;
+    const TempDir single;
+    const Profiled by_probes = profile(kept, {"-q", "--no-aslr", "-a"}, program);
+    const Profiled by_single = profile(single, {"-q", "--no-aslr", "-s"}, program);
+    SCOPED_TRACE(program[0] + " " + program[1]);
+    ASSERT_EQ(by_probes.outcome.exit_status(), 0) << by_probes.outcome.text();
+    EXPECT_EQ(by_probes.outcome.out, by_single.outcome.out);
+    const auto blocks = blocks_of(by_probes.files, program[0]);
+    EXPECT_GT(blocks.size(), 20U);
+    for (const BlockRow& block : blocks) {
+      EXPECT_EQ(block.kind, "exact") << block.function;
+    }
+    EXPECT_EQ(hits_by_byte(blocks), hits_by_byte(blocks_of(by_single.files, program[0])));
+    EXPECT_EQ(by_probes.files.run()["counts"]["consistency"]["disagreeing"], 0);
+    EXPECT_EQ(by_probes.files.run()["probes"]["disagreements"], 0);
+  }
+}
+
+TEST_F(Probes, count_calls_that_are_known_beforehand) {
+  const Profiled run = profile(directory_, {"-q", "-a"}, {target("known_counts"), "20"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(calls_of(run.files, "each_round"), "20 exact");
+  EXPECT_EQ(calls_of(run.files, "tail"), "20 exact");
+  EXPECT_EQ(calls_of(run.files, "in_a_triangle"), "190 exact");
+  EXPECT_EQ(calls_of(run.files, "fib"), "177 exact");
+  EXPECT_EQ(calls_of(run.files, "handler"), "2 exact");
+}
+
+TEST_F(Probes, count_what_four_threads_do) {
+  const Profiled run = profile(directory_, {"-q", "-a"}, {target("probe_ways"), "threads", "200"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(calls_of(run.files, "ten_times"), "1000 exact");  // main thread and four others
+  EXPECT_EQ(calls_of(run.files, "thread_works(void*)"), "4 exact");
+  EXPECT_EQ(most_hits_in(run.files, "ten_times"), 10'000U);
+}
+
+TEST_F(Probes, count_what_forked_vforked_and_execed_children_do) {
+  const Profiled run = profile(directory_, {"-q", "-a"}, {target("probe_ways"), "children"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(calls_of(run.files, "in_child"), "10 exact");
+  EXPECT_EQ(calls_of(run.files, "in_vfork"), "10 exact");
+  EXPECT_EQ(calls_of(run.files, "work"), "14 exact");  // the parent's, and by fork and exec
+}
+
+TEST_F(Probes, of_children_that_are_not_followed_count_the_parent_alone) {
+  const Profiled run =
+      profile(directory_, {"-q", "-a", "--follow", "none"}, {target("probe_ways"), "children"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(run.outcome.out, "0 handled, 0 bad\n");
+  EXPECT_EQ(calls_of(run.files, "in_child"), "");
+  EXPECT_EQ(calls_of(run.files, "in_vfork"), "");
+  EXPECT_EQ(calls_of(run.files, "work"), "1 exact");
+}
+
+TEST_F(Probes, that_are_hot_are_taken_away_and_their_blocks_have_samples) {
+  // Without a budget, which a loaded machine may use up before the loop is come to.
+  const Profiled run =
+      profile(directory_, {"-q", "--overhead", "0"}, {target("spin_shares"), "600"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_GT(run.files.run()["probes"]["removed"], 0);
+  bool any_until = false;
+  std::uint64_t sampled = 0;
+  for (const BlockRow& block : blocks_of(run.files, target("spin_shares"))) {
+    any_until = any_until ||
+                (block.function == "spin_sixty" && block.kind.find("until:") != std::string::npos);
+    sampled += block.kind == "sampled" ? block.hits : 0;
+  }
+  EXPECT_TRUE(any_until);
+  EXPECT_GT(sampled, run.files.on_cpu() / 2);
+}
+
+TEST_F(Probes, with_a_delay_begin_after_it) {
+  const Profiled run = profile(directory_, {"-q", "-D", "200ms"}, {target("spin_shares"), "600"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  const auto blocks = blocks_of(run.files, target("spin_shares"));
+  EXPECT_FALSE(blocks.empty());
+  for (const BlockRow& block : blocks) {
+    EXPECT_TRUE(block.kind == "sampled" || block.kind.starts_with("exact-since:"))
+        << block.function << " " << block.kind;
+  }
+}
+
+TEST_F(Probes, are_not_there_without_instrumentation) {
+  const Profiled run = profile(directory_, {"-q", "-n"}, {target("known_counts"), "10"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_FALSE(std::filesystem::exists(run.files.directory() + "/blocks.tsv"));
+  EXPECT_FALSE(std::filesystem::exists(run.files.directory() + "/edges.tsv"));
+  EXPECT_TRUE(run.files.run()["probes"].is_null());
+}
+
+// ---- which code ---------------------------------------------------------------------------------
+
+TEST_F(Probes, are_only_in_functions_that_are_named) {
+  const std::vector<std::pair<std::string, std::set<std::string>>> cases = {
+      {"fib", {"fib"}},
+      {"fib,tail", {"fib", "tail"}},
+      {"*_round", {"each_round"}},
+      {"/^(in_a|fi)/", {"in_a_triangle", "fib"}},
+  };
+  for (const auto& [wanted, functions] : cases) {
+    const TempDir directory;
+    const Profiled run =
+        profile(directory, {"-q", "-a", "--only-funcs", wanted}, {target("known_counts"), "20"});
+    ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    EXPECT_EQ(functions_with_blocks(run.files), functions) << wanted;
+  }
+}
+
+TEST_F(Probes, for_an_unknown_function_are_none_and_it_is_said) {
+  const Profiled run =
+      profile(directory_, {"-a", "--only-funcs", "no_such_thing"}, {target("known_counts"), "20"});
+  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_NE(run.outcome.own_lines().find("is one of --only-funcs"), std::string::npos)
+      << run.outcome.text();
+  EXPECT_TRUE(functions_with_blocks(run.files).empty());
+}
+
+TEST_F(Probes, are_in_the_libraries_that_are_named) {
+  const Words program = {target("known_counts"), "20"};
+  const auto modules_with = [&](const std::string& wanted) {
+    const TempDir directory;
+    const Profiled run =
+        profile(directory, {"-q", "-a", "--only-instrument-execs", wanted}, program);
+    EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    std::set<std::string> modules;
+    for (const BlockRow& block : all_blocks(run.files)) {
+      modules.insert(std::filesystem::path(block.module).filename());
+    }
+    return modules;
+  };
+  EXPECT_EQ(modules_with("libc.so.6"), std::set<std::string>({"libc.so.6"}));
+  const auto all = modules_with("all");
+  EXPECT_TRUE(all.contains("libc.so.6"));
+  EXPECT_TRUE(all.contains("known_counts"));
+  EXPECT_TRUE(modules_with("libnothing.so").empty());
+}
+
+// ---- signals ------------------------------------------------------------------------------------
+
+TEST_F(Probes, in_handlers_of_signals_disturb_nothing) {
+  for (const Words& options : {Words{"-q"}, Words{"-q", "-a"}}) {
+    const TempDir directory;
+    const Profiled run = profile(directory, options, {target("probe_ways"), "alarms"});
+    EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    EXPECT_TRUE(run.outcome.out.ends_with(" handled, 0 bad\n"));
+    const std::string handled = run.outcome.out.substr(0, run.outcome.out.find(' '));
+    if (options.size() == 2) {
+      EXPECT_EQ(calls_of(run.files, "on_signal"), handled + " exact");
+    }
+  }
+}
+
+TEST_F(Probes, leave_a_handler_of_the_targets_for_their_signal_alone) {
+  for (const char* const way : {"own-trap", "own-trap-late"}) {
+    for (const auto& [options, rounds] : {std::pair<Words, std::string>{Words{}, "300000"},
+                                          std::pair<Words, std::string>{Words{"-a"}, "5000"}}) {
+      const TempDir directory;
+      const Profiled run = profile(directory, options, {target("probe_ways"), way, rounds});
+      EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+      EXPECT_EQ(run.outcome.out, "20 handled, 0 bad\n");
+      EXPECT_NE(run.outcome.own_lines().find("it is only"), std::string::npos)
+          << run.outcome.text();
+    }
+  }
+}
+
+TEST_F(Probes, work_where_a_thread_blocks_their_signal) {
+  const Profiled run = profile(directory_, {"-q"}, {target("probe_ways"), "trap-blocked", "20000"});
+  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(run.outcome.out, "0 handled, 0 bad\n");
+}
+
+// ---- real programs ------------------------------------------------------------------------------
+
+TEST_F(Probes, change_nothing_that_programs_say) {
+  write_file(directory_ / "text", words_of(1'000'000));
+  const std::string text = directory_ / "text";
+  const std::vector<Words> programs = {
+      {"gzip", "-c", text},
+      {"xz", "-T1", "-1", "-c", text},
+      {"sqlite3", ":memory:",
+       "with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) "
+       "select count(*), sum(i % 7) from n;"},
+      {"/usr/bin/python3", "-S", "-c", "print(sum(i * i % 7 for i in range(100000)))"},
+      {"bash", "-c", "tr ' ' '\\n' < " + text + " | sort | uniq -c | sort -rn | head -3; exit 7"},
+  };
+  for (const Words& program : programs) {
+    if (!has_program(std::filesystem::path(program[0]).filename())) {
+      continue;
+    }
+    const TempDir directory;
+    const Outcome alone = run(program);
+    const Profiled probed = profile(directory, {"-q"}, program);
+    EXPECT_EQ(probed.outcome.wait_status, alone.wait_status) << probed.outcome.text();
+    EXPECT_TRUE(probed.outcome.out == alone.out) << program[0] << ": another output";
+    EXPECT_EQ(probed.outcome.foreign_lines(), alone.foreign_lines());
+  }
+}
+
+}  // namespace
+}  // namespace sp::end_to_end

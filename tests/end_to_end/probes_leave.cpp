@@ -1,0 +1,147 @@
+// Probes of default mode come into running programs and leave them, whichever way we end: what is
+// left is the program as it was.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <random>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "end_to_end/probe_support.h"
+
+namespace sp::end_to_end {
+namespace {
+
+/// Executable mappings, by line.
+std::vector<std::string> executable_mappings(pid_t pid) {
+  std::istringstream maps(read_file("/proc/" + std::to_string(pid) + "/maps"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(" r-xp ") != std::string::npos) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+/// A program that says "ready" and goes on until its stdin ends.
+struct Lasting {
+  Words command;
+  std::string says_at_the_end;
+};
+
+const std::vector<Lasting>& lasting_programs() {
+  static const std::vector<Lasting> programs = {
+      {{target("steady"), "3"}, "ready\nright\n"},
+      {{target("steady"), "1", "2"}, "ready\nright\n"},
+      {{target("probe_ways"), "sleeps"}, "ready\n0 handled, 0 bad\n"},
+      {{target("probe_ways"), "forks"}, "ready\n0 handled, 0 bad\n"},
+  };
+  return programs;
+}
+
+/// The handler for SIGTRAP comes before the first of them and stays to the end.
+bool has_probes(pid_t pid) {
+  constexpr std::uint64_t kTrap = 1U << (SIGTRAP - 1);
+  return eventually([pid] {
+    const std::string caught = status_of(pid, "SigCgt");
+    return !caught.empty() && (std::stoull(caught, nullptr, 16) & kTrap) != 0;
+  });
+}
+
+void expect_to_end_well(Running& program, const std::string& says) {
+  program.close_input();
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+  EXPECT_EQ(outcome.out, says);
+}
+
+TEST_F(Probes, of_an_attached_run_leave_nothing_behind) {
+  for (const Lasting& lasting : lasting_programs()) {
+    Running program(lasting.command);
+    ASSERT_TRUE(program.says("ready\n"));
+    SCOPED_TRACE(lasting.command[0] + " " + lasting.command[1]);
+    const std::string caught = status_of(program.pid(), "SigCgt");
+    const std::string blocked = status_of(::getpid(), "SigBlk");  // as inherited
+    const auto mappings = executable_mappings(program.pid());
+    for (int round = 0; round < 4 && !HasFailure(); ++round) {
+      SCOPED_TRACE(round);
+      const TempDir directory;
+      Words options = {"-q", "-p", std::to_string(program.pid())};
+      const Words more = round % 2 == 0 ? Words{"--follow", "none"} : Words{"-a"};
+      options.insert(options.end(), more.begin(), more.end());
+      if (round < 2) {
+        options.insert(options.end(), {"-d", "400ms"});
+      }
+      Running profiler(superprofiler(directory, options));
+      if (round >= 2) {
+        EXPECT_TRUE(has_probes(program.pid()));
+        profiler.signal(SIGINT);
+      }
+      const Outcome outcome = profiler.wait();
+      EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+      EXPECT_EQ(changed_text(program.pid()), "");
+      EXPECT_EQ(executable_mappings(program.pid()), mappings);
+      EXPECT_EQ(status_of(program.pid(), "SigCgt"), caught);
+      EXPECT_TRUE(eventually([&] { return status_of(program.pid(), "SigBlk") == blocked; }));
+      EXPECT_EQ(what_was_left_behind(program.pid()), "");
+    }
+    expect_to_end_well(program, lasting.says_at_the_end);
+  }
+}
+
+/// One kill at a random moment; what is left has the right output and ends.
+void kill_beside(const Lasting& lasting, const Words& options, unsigned delay_us) {
+  const TempDir directory;
+  Running program(lasting.command);
+  ASSERT_TRUE(program.says("ready\n"));
+  Words all = {"-q", "--follow", "all", "-p", std::to_string(program.pid())};
+  all.insert(all.end(), options.begin(), options.end());
+  Running profiler(superprofiler(directory, all));
+  EXPECT_TRUE(has_probes(program.pid()));
+  ::usleep(delay_us);
+  profiler.signal(SIGKILL);
+  EXPECT_EQ(profiler.wait().signal(), SIGKILL);
+  EXPECT_TRUE(eventually([&] { return changed_text(program.pid()).empty(); }));
+  EXPECT_TRUE(eventually([&] { return what_was_left_behind(program.pid()).empty(); }));
+  expect_to_end_well(program, lasting.says_at_the_end);
+}
+
+class KilledWithProbes : public Probes,
+                         public ::testing::WithParamInterface<std::pair<std::size_t, bool>> {};
+
+TEST_P(KilledWithProbes, leaves_the_target_to_finish) {
+  constexpr int kRounds = 20;
+  const auto [program, keeps_hot] = GetParam();
+  std::minstd_rand random(static_cast<unsigned>(7 * program) + (keeps_hot ? 1U : 0U));
+  for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+    SCOPED_TRACE(round);
+    kill_beside(lasting_programs().at(program), keeps_hot ? Words{"-a"} : Words{},
+                static_cast<unsigned>(random() % 60'000));
+  }
+}
+
+using Killing = std::pair<std::size_t, bool>;
+
+std::vector<Killing> killings() {
+  std::vector<Killing> all;
+  for (std::size_t program = 0; program < lasting_programs().size(); ++program) {
+    all.emplace_back(program, false);
+    all.emplace_back(program, true);
+  }
+  return all;
+}
+
+std::string name_of(const ::testing::TestParamInfo<Killing>& killing) {
+  const std::vector<std::string> names = {"threads", "one_thread", "sleeper", "forks"};
+  return names.at(killing.param.first) + (killing.param.second ? "_all_kept" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, KilledWithProbes, ::testing::ValuesIn(killings()), name_of);
+
+}  // namespace
+}  // namespace sp::end_to_end

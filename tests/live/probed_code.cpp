@@ -1,0 +1,231 @@
+// ProbedCode in the test's own memory: a file's code, mapped and never executed, gets breakpoints
+// and is rid of them.
+#include "supervisor/probed_code.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "arch/native.h"
+#include "core/clock.h"
+#include "supervisor/proc_files.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+using core::Address;
+
+constexpr std::size_t kPage = 4096;
+
+/// Blocks of two bytes each that end with a `ret`: nop; ret.
+constexpr std::size_t kBlock = 2;
+constexpr std::size_t kFunction = 64;
+
+class KnownMaps final : public CodeMaps {
+ public:
+  bool wants(const File& /*file*/) override { return true; }
+  bool wants_libraries() override { return false; }
+  core::CodePlan plan(const File& /*file*/) override { return {}; }
+  core::FunctionMap map(core::AddressRange bounds, std::span<const Address> leaders,
+                        const Read& read) override {
+    core::FunctionMap map;
+    for (const Address leader : leaders) {
+      std::array<std::byte, kBlock> code{};
+      if (bounds.contains(leader) && read(leader, code) == code.size()) {
+        const auto last = Native::decode(std::span(code).subspan(1), leader + 1);
+        map.blocks.push_back({leader, {1, 1}, *last, false});
+      }
+    }
+    map.unresolved = unresolved;
+    return map;
+  }
+  std::optional<std::uint64_t> symbol(const File& /*file*/, std::string_view /*name*/) override {
+    return std::nullopt;
+  }
+  std::vector<Address> unresolved;
+};
+
+class ProbedCodeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (Native::kName != "x86_64") {
+      GTEST_SKIP() << "the code of this test is x86_64's";
+    }
+    std::string path = ::testing::TempDir() + "probed_code_XXXXXX";
+    const int file = ::mkstemp(path.data());
+    ::unlink(path.c_str());
+    for (std::size_t i = 0; i < kPage; ++i) {
+      original_.push_back(i % kBlock == 0 ? std::byte{0x90} : std::byte{0xC3});
+    }
+    ASSERT_EQ(::write(file, original_.data(), kPage), static_cast<ssize_t>(kPage));
+    void* const at = ::mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+    ASSERT_NE(at, MAP_FAILED);
+    ::close(file);
+    begin_ = Address{reinterpret_cast<std::uint64_t>(at)};
+    auto guardian = Guardian::start();
+    ASSERT_TRUE(guardian);
+    guardian_.emplace(std::move(*guardian));
+    code_.emplace(core::ProcessId{::getpid(), 1}, ::getpid(), maps_, *guardian_);
+    const auto text = read_proc("/proc/self/maps");
+    ASSERT_TRUE(text);
+    code_->set_maps(core::parse_maps(*text));
+  }
+
+  void TearDown() override {
+    code_.reset();
+    if (begin_ != Address{}) {
+      ::munmap(reinterpret_cast<void*>(begin_.value()), kPage);  // NOLINT
+    }
+  }
+
+  core::AddressRange mapped() const { return {begin_, begin_ + kPage}; }
+
+  /// Functions of 64 bytes, as many.
+  void watch(std::size_t functions) {
+    core::CodePlan plan;
+    plan.is_whole = false;
+    for (std::size_t i = 0; i < functions; ++i) {
+      plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {i * kFunction + 8}});
+    }
+    code_->watch(plan, begin_.value(), mapped(), {});
+  }
+
+  /// Offsets of bytes that are not the file's.
+  std::vector<std::size_t> changed() const {
+    std::vector<std::byte> now(kPage);
+    EXPECT_EQ(code_->memory().read(begin_, now), kPage);
+    std::vector<std::size_t> offsets;
+    for (std::size_t i = 0; i < kPage; ++i) {
+      if (now[i] != original_[i]) {
+        EXPECT_EQ(now[i], Native::kBreakpoint[0]);
+        offsets.push_back(i);
+      }
+    }
+    return offsets;
+  }
+
+  void hit(std::size_t offset, int times) {
+    Site* const site = code_->planted_at(begin_ + offset);
+    ASSERT_NE(site, nullptr) << offset;
+    for (int i = 0; i < times; ++i) {
+      code_->count(code_->block_of(*site), core::Clock::now());
+    }
+  }
+
+  using Offsets = std::vector<std::size_t>;
+  KnownMaps maps_;
+  std::optional<Guardian> guardian_;
+  std::optional<ProbedCode> code_;
+  std::vector<std::byte> original_;
+  Address begin_;
+};
+
+TEST_F(ProbedCodeTest, has_a_breakpoint_on_each_function_until_it_is_mapped) {
+  watch(3);
+  EXPECT_EQ(changed(), Offsets({0, 64, 128}));
+  code_->map(begin_ + 64, std::nullopt);
+  // On the transfers at the ends of the two blocks: the first one's and the landing pad's.
+  EXPECT_EQ(changed(), Offsets({0, 65, 73, 128}));
+  EXPECT_EQ(code_->functions_mapped(), 1U);
+  EXPECT_EQ(code_->probes(), 2U);
+}
+
+TEST_F(ProbedCodeTest, finds_more_blocks_as_control_comes_to_them) {
+  watch(1);
+  code_->map(begin_, std::nullopt);
+  EXPECT_FALSE(code_->needs_map(begin_));
+  EXPECT_TRUE(code_->needs_map(begin_ + 20));
+  EXPECT_FALSE(code_->needs_map(begin_ + kFunction));
+  code_->map(begin_ + 20, std::nullopt);
+  EXPECT_EQ(changed(), Offsets({1, 9, 21}));
+}
+
+TEST_F(ProbedCodeTest, takes_away_what_was_hit_most) {
+  watch(1);
+  code_->map(begin_, std::nullopt);
+  hit(1, 90);
+  hit(9, 10);
+  EXPECT_EQ(code_->remove_hottest(0.1, core::Clock::now()), 1U);
+  EXPECT_EQ(changed(), Offsets({9}));
+  const core::CodeProbed probed = code_->take();
+  ASSERT_EQ(probed.blocks.size(), 2U);
+  EXPECT_EQ(probed.blocks[0].hits, 90U);
+  EXPECT_TRUE(probed.blocks[0].until);
+  EXPECT_EQ(probed.blocks[1].hits, 10U);
+  EXPECT_FALSE(probed.blocks[1].until);
+}
+
+TEST_F(ProbedCodeTest, tells_hits_once) {
+  watch(1);
+  code_->map(begin_, std::nullopt);
+  hit(1, 3);
+  (void)code_->take();
+  EXPECT_TRUE(code_->take().blocks.empty());
+  hit(1, 2);
+  const core::CodeProbed probed = code_->take();
+  ASSERT_EQ(probed.blocks.size(), 1U);
+  EXPECT_EQ(probed.blocks[0].hits, 2U);
+}
+
+TEST_F(ProbedCodeTest, takes_away_a_whole_function_with_a_jump_that_may_go_anywhere) {
+  watch(1);
+  maps_.unresolved = {begin_ + 1};
+  code_->map(begin_, std::nullopt);
+  hit(1, 90);
+  hit(9, 10);
+  (void)code_->remove_hottest(0.1, core::Clock::now());
+  EXPECT_EQ(changed(), Offsets());
+}
+
+TEST_F(ProbedCodeTest, takes_away_one_with_too_large_a_share) {
+  watch(2);
+  code_->map(begin_, std::nullopt);
+  hit(1, 101);
+  hit(9, 9);
+  EXPECT_EQ(code_->remove_above(0.1, 1000, core::Clock::now()), 0U);
+  EXPECT_EQ(code_->remove_above(0.1, 100, core::Clock::now()), 1U);
+  EXPECT_EQ(changed(), Offsets({9, 64}));
+}
+
+TEST_F(ProbedCodeTest, lets_go_of_functions_that_were_not_called) {
+  watch(3);
+  code_->map(begin_, std::nullopt);
+  code_->leave_unmapped();
+  EXPECT_EQ(changed(), Offsets({1, 9}));
+  code_->await(begin_ + 130, core::Clock::now());
+  EXPECT_EQ(changed(), Offsets({1, 9, 128}));
+}
+
+TEST_F(ProbedCodeTest, puts_every_byte_back) {
+  watch(64);
+  code_->map(begin_ + 640, std::nullopt);
+  EXPECT_EQ(changed().size(), 65U);
+  code_->restore_all();
+  EXPECT_EQ(changed(), Offsets());
+  code_->map(begin_ + 64, std::nullopt);
+  EXPECT_EQ(changed(), Offsets());
+}
+
+TEST_F(ProbedCodeTest, forgets_a_file_that_is_not_mapped_any_more) {
+  watch(2);
+  const auto text = read_proc("/proc/self/maps");
+  std::vector<core::Mapping> maps = core::parse_maps(*text);
+  EXPECT_TRUE(code_->gone(maps).empty());
+  std::erase_if(maps, [this](const core::Mapping& one) { return one.range == mapped(); });
+  EXPECT_EQ(code_->gone(maps), std::vector<core::AddressRange>({mapped()}));
+  code_->restore_all();
+  code_->unwatch(mapped());
+  EXPECT_FALSE(code_->watches_anything());
+  EXPECT_EQ(code_->planted_at(begin_), nullptr);
+}
+
+}  // namespace
+}  // namespace sp::supervisor
