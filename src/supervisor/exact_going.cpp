@@ -29,6 +29,8 @@ ExactCounter::Origin ExactCounter::origin_of(const Tracee& parent) {
 void ExactCounter::begin_child(TracedProcess& process, pid_t tid, const Origin& origin) {
   if (shares_memory(*origin.code, tid)) {
     process.counted = origin.code;
+  } else if (descent(*origin.code, tid) == Descent::from_before) {
+    begin_process(process, tid);
   } else {
     process.counted = std::make_shared<CountedCode>(process.id, tid, *origin.code, origin.certain);
   }

@@ -98,12 +98,12 @@ std::shared_ptr<Code> Supervisor::find_unannounced(std::shared_ptr<Code> TracedP
                                                    pid_t tid, core::ProcessId parent) {
   const auto known = tracees_.find_process(parent.pid);
   if (auto of_known = known != nullptr ? (*known).*code : nullptr;
-      of_known != nullptr &&
-      (of_known->rescue().page == core::Address{} || is_copy(*of_known, tid))) {
+      of_known != nullptr && descent(*of_known, tid) != Descent::of_another) {
     return of_known;
   }
   for (const Ended& ended : ended_) {
-    if (auto of_ended = (*ended.process).*code; of_ended != nullptr && is_copy(*of_ended, tid)) {
+    if (auto of_ended = (*ended.process).*code;
+        of_ended != nullptr && descent(*of_ended, tid) == Descent::copy) {
       return of_ended;
     }
   }

@@ -57,6 +57,8 @@ void ProbeCounter::begin_child(TracedProcess& process, pid_t tid,
                                const std::shared_ptr<ProbedCode>& origin) {
   if (shares_memory(*origin, tid)) {
     process.probed = origin;
+  } else if (descent(*origin, tid) == Descent::from_before) {
+    begin_process(process, tid, false);
   } else {
     process.probed = std::make_shared<ProbedCode>(process.id, tid, *origin);
     // Its handler is its parent's: most children are gone before that needs a look.

@@ -74,10 +74,10 @@ void SampleTimer::look(SampleSlot& slot, const Slot& shared) {
   if (!stat) {
     return;
   }
-  if (stat->state == 'R' && slot.stepped) {
-    return;
-  }
   if (stat->state == 'R') {
+    if (slot.stepped || WaitWatch::is_awake_for_us(slot)) {
+      return;
+    }
     running_.push_back({shared, stat->processor});
     if (slot.wait_id != 0) {
       waits_.woke(slot, core::Clock::now());

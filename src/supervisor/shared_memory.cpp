@@ -39,17 +39,22 @@ bool shows_in_each_other(const PlantedCode& parent, pid_t child) {
 
 }  // namespace
 
-bool is_copy(const PlantedCode& code, pid_t child) {
+Descent descent(const PlantedCode& code, pid_t child) {
   if constexpr (NativeRescue::kAvailable) {
-    std::uint64_t space = 0;
-    const auto bytes = std::as_writable_bytes(std::span(&space, 1));
-    return code.rescue().page != core::Address{} &&
-           TargetMemory(child).read(code.rescue().page + NativeRescue::kSpace, bytes) ==
-               bytes.size() &&
-           space == code.space();
-  } else {
-    return false;
+    static_assert(NativeRescue::kSpace == NativeRescue::kOwner + sizeof(std::uint64_t));
+    std::array<std::uint64_t, 2> words{};
+    const auto bytes = std::as_writable_bytes(std::span(words));
+    const core::Address page = code.rescue().page;
+    if (page != core::Address{}) {
+      const bool is_ours =
+          TargetMemory(child).read(page + NativeRescue::kOwner, bytes) == bytes.size() &&
+          words[0] == static_cast<std::uint64_t>(::getpid()) && words[1] != 0;
+      return !is_ours                   ? Descent::from_before
+             : words[1] == code.space() ? Descent::copy
+                                        : Descent::of_another;
+    }
   }
+  return Descent::unknown;
 }
 
 bool shares_memory(const PlantedCode& parent, pid_t child) {

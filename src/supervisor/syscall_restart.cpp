@@ -31,8 +31,10 @@ bool undo_interruption(pid_t tid, ptrace::Registers& registers, int signal) {
     return false;
   }
   // A SIGSTOP that waits for this one thread is the next of our own.
-  const std::uint64_t pending = (masks->thread_pending & ~signal_bit(SIGSTOP)) | masks->process_pending;
-  const std::uint64_t waiting = (pending & ~masks->blocked) | (signal != 0 ? signal_bit(signal) : 0);
+  const std::uint64_t pending =
+      (masks->thread_pending & ~signal_bit(SIGSTOP)) | masks->process_pending;
+  const std::uint64_t waiting =
+      (pending & ~masks->blocked) | (signal != 0 ? signal_bit(signal) : 0);
   if (has_effect(*masks, waiting)) {
     return false;  // it has a reason of its own
   }

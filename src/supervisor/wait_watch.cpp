@@ -102,6 +102,13 @@ void WaitWatch::woke(SampleSlot& slot, core::TimePoint now) {
   slot.wait_id = 0;
 }
 
+bool WaitWatch::is_awake_for_us(SampleSlot& slot) {
+  std::array<char, 256> buffer;
+  return slot.wait_id != 0 && slot.scheduled_by_us &&
+         times_scheduled(reread(slot.schedstat, slot, "schedstat", buffer)) <
+             slot.wait.times_scheduled + 2;
+}
+
 void WaitWatch::report(SampleSlot& slot, core::TimePoint now) {
   slot.wait_reported = now;
   if (slot.wait_id == 0 || slot.wait_ticks == 0) {

@@ -21,6 +21,9 @@ class WaitWatch {
   bool look(SampleSlot& slot, core::TimePoint now);
   /// The thread was found running: tells what was counted of its last wait.
   void woke(SampleSlot& slot, core::TimePoint now);
+  /// The thread was found ready to run, but only because a stop of ours woke it from the wait that
+  /// is followed: it has to come to a CPU twice, to stop and to go on waiting.
+  [[nodiscard]] static bool is_awake_for_us(SampleSlot& slot);
   /// Tells what was counted since the last report.
   void report(SampleSlot& slot, core::TimePoint now);
 
