@@ -88,53 +88,72 @@ double seconds_since(sp::core::TimePoint begin) {
   return std::chrono::duration<double>(sp::core::Clock::now() - begin).count();
 }
 
-void measure(std::size_t count, sp::supervisor::Guardian& guardian) {
-  const std::string path = file_of_functions(count);
-  const Child child = start(path, count * kFunction);
-  const sp::core::ProcessId id{child.pid, 1};
-  const auto maps = sp::core::parse_maps(
-      sp::supervisor::read_proc(fmt::format("/proc/{}/maps", child.pid)).value_or(""));
-  const sp::core::AddressRange range{child.code, child.code + count * kFunction};
-  {
-    EachItself each;
-    sp::core::CodePlan plan;
-    for (std::size_t i = 0; i < count; ++i) {
-      plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {}});
-    }
-    sp::supervisor::ProbedCode code(id, child.pid, each, guardian);
-    code.set_maps(maps);
-    const double before = resident_megabytes();
-    const auto begin = sp::core::Clock::now();
-    code.watch(plan, child.code.value(), range, {});
-    const double planting = seconds_since(begin);
-    const double memory = resident_megabytes() - before;
-    const auto taking = sp::core::Clock::now();
-    code.restore_all();
-    fmt::print(
-        "{:>9} at once (default mode): planted in {:.3f} s, taken away in {:.3f} s, {:.0f} MB "
-        "({:.0f} bytes each)\n",
-        count, planting, seconds_since(taking), memory, memory * 1e6 / static_cast<double>(count));
+std::vector<sp::core::Mapping> maps_of(pid_t pid) {
+  return sp::core::parse_maps(
+      sp::supervisor::read_proc(fmt::format("/proc/{}/maps", pid)).value_or(""));
+}
+
+/// Plants what `plant` plants in `code` and takes it away again.
+template <typename Plant>
+void measure(const char* what, std::size_t count, sp::supervisor::PlantedCode& code,
+             const Plant& plant) {
+  const double before = resident_megabytes();
+  const auto begin = sp::core::Clock::now();
+  plant();
+  const double planting = seconds_since(begin);
+  const double memory = resident_megabytes() - before;
+  const auto taking = sp::core::Clock::now();
+  code.restore_all();
+  fmt::print(
+      "{:>9} {}: planted in {:.3f} s, taken away in {:.3f} s, {:.0f} MB ({:.0f} bytes each)\n",
+      count, what, planting, seconds_since(taking), memory,
+      memory * 1e6 / static_cast<double>(count));
+}
+
+void plant_at_once(std::size_t count, const Child& child, sp::supervisor::Guardian& guardian) {
+  EachItself each;
+  sp::core::CodePlan plan;
+  for (std::size_t i = 0; i < count; ++i) {
+    plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {}});
   }
-  {
-    sp::supervisor::CountedCode code(id, child.pid, true, guardian);
-    code.set_maps(maps);
-    const double before = resident_megabytes();
-    const auto begin = sp::core::Clock::now();
+  sp::supervisor::ProbedCode code({child.pid, 1}, child.pid, each, guardian);
+  code.set_maps(maps_of(child.pid));
+  measure("at once (default mode)", count, code, [&] {
+    code.watch(plan, child.code.value(), {child.code, child.code + count * kFunction}, {});
+  });
+}
+
+void plant_one_by_one(std::size_t count, const Child& child, sp::supervisor::Guardian& guardian) {
+  sp::supervisor::CountedCode code({child.pid, 1}, child.pid, true, guardian);
+  code.set_maps(maps_of(child.pid));
+  measure("one by one (exact mode, runs included)", count, code, [&] {
     for (std::size_t i = 0; i < count; ++i) {
       code.arrive(child.code + i * kFunction);
     }
-    const double planting = seconds_since(begin);
-    const double memory = resident_megabytes() - before;
-    const auto taking = sp::core::Clock::now();
-    code.restore_all();
-    fmt::print(
-        "{:>9} one by one (exact mode): planted in {:.3f} s, taken away in {:.3f} s, {:.0f} MB "
-        "({:.0f} bytes each, runs included)\n",
-        count, planting, seconds_since(taking), memory, memory * 1e6 / static_cast<double>(count));
+  });
+}
+
+/// In a process of its own, whose heap holds nothing of an earlier one.
+template <typename Plant>
+void alone(std::size_t count, const Plant& plant) {
+  std::fflush(stdout);
+  const pid_t pid = ::fork();
+  if (pid != 0) {
+    ::waitpid(pid, nullptr, 0);
+    return;
   }
-  ::kill(child.pid, SIGKILL);
-  ::waitpid(child.pid, nullptr, 0);
-  ::unlink(path.c_str());
+  auto guardian = sp::supervisor::Guardian::start();
+  if (guardian) {
+    const std::string path = file_of_functions(count);
+    const Child child = start(path, count * kFunction);
+    plant(count, child, *guardian);
+    ::kill(child.pid, SIGKILL);
+    ::waitpid(child.pid, nullptr, 0);
+    ::unlink(path.c_str());
+    guardian = sp::core::fail("");  // it says goodbye
+  }
+  std::fflush(stdout);
+  ::_exit(0);
 }
 
 }  // namespace
@@ -144,13 +163,10 @@ int main(int argc, char** argv) {
     fmt::print("the code of this benchmark is x86_64's\n");
     return 0;
   }
-  auto guardian = sp::supervisor::Guardian::start();
-  if (!guardian) {
-    return 1;
-  }
   for (int i = 1; i < argc; ++i) {
-    // In a process of its own each, so that memory is measured from the start.
-    measure(static_cast<std::size_t>(std::atol(argv[i])), *guardian);
+    const auto count = static_cast<std::size_t>(std::atol(argv[i]));
+    alone(count, plant_at_once);
+    alone(count, plant_one_by_one);
   }
   return 0;
 }

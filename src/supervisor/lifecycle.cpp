@@ -124,12 +124,12 @@ void Supervisor::begin_counting_child(TracedProcess& process, pid_t tid, core::P
     origin.certain = 0;  // its parent's breakpoints went at some time around the fork
   }
   exact_->begin_child(process, tid, origin);
-  if (releasing_) {
+  process.followed = options_.follow_forks;
+  const bool is_let_go = !process.followed && process.counted != origin.code;
+  if (releasing_ || is_let_go) {
     exact_->restore(process);
   }
-  process.followed = options_.follow_forks;
-  if (!process.followed && process.counted != origin.code) {
-    exact_->restore(process);
+  if (is_let_go) {
     process.counted = nullptr;
     process.profiled = false;
   }

@@ -42,6 +42,19 @@ void restore_page(int memory, std::span<const Left> breakpoints) {
       ::pwrite(memory, bytes.data(), size, static_cast<off_t>(first));
 }
 
+void restore_all(int memory, std::vector<Left>& breakpoints) {
+  std::sort(breakpoints.begin(), breakpoints.end(),
+            [](const Left& a, const Left& b) { return a.address < b.address; });
+  for (std::span<const Left> rest = breakpoints; !rest.empty();) {
+    const auto end = std::find_if(rest.begin(), rest.end(), [&](const Left& one) {
+      return one.address / kPageSize != rest.front().address / kPageSize;
+    });
+    const auto page = static_cast<std::size_t>(end - rest.begin());
+    restore_page(memory, rest.first(page));
+    rest = rest.subspan(page);
+  }
+}
+
 }  // namespace
 
 PlantedBoard::PlantedBoard() {
@@ -87,35 +100,20 @@ void PlantedBoard::remove(Place place) {
 }
 
 void PlantedBoard::restore(const std::map<std::uint32_t, core::UniqueFd>& memories) const {
-  if (board_ != nullptr) {
-    restore(memories, 0);
-    restore(memories, kLast);
-  }
-}
-
-void PlantedBoard::restore(const std::map<std::uint32_t, core::UniqueFd>& memories,
-                           std::uint32_t flag) const {
-  std::map<std::uint32_t, std::vector<Left>> left;
-  for (Place place = 0; place < board_->used; ++place) {
+  std::map<std::uint32_t, std::vector<Left>> first;
+  std::map<std::uint32_t, std::vector<Left>> last;
+  for (Place place = 0; board_ != nullptr && place < board_->used; ++place) {
     const Entry& entry = board_->entries[place];
     const std::uint64_t address = entry.address.load(std::memory_order_acquire);
     const std::uint32_t space = entry.space & ~kLast;
-    if (address != 0 && (entry.space & kLast) == flag && memories.contains(space)) {
-      left[space].push_back({address, entry.original});
+    if (address != 0 && memories.contains(space)) {
+      const bool is_last = (entry.space & kLast) != 0;
+      (is_last ? last : first)[space].push_back({address, entry.original});
     }
   }
-  for (auto& [space, breakpoints] : left) {
-    std::sort(breakpoints.begin(), breakpoints.end(),
-              [](const Left& a, const Left& b) { return a.address < b.address; });
-    for (std::span<const Left> rest = breakpoints; !rest.empty();) {
-      const auto page = static_cast<std::size_t>(
-          std::find_if(rest.begin(), rest.end(),
-                       [&](const Left& one) {
-                         return one.address / kPageSize != rest.front().address / kPageSize;
-                       }) -
-          rest.begin());
-      restore_page(memories.at(space).get(), rest.first(page));
-      rest = rest.subspan(page);
+  for (auto* const left : {&first, &last}) {
+    for (auto& [space, breakpoints] : *left) {
+      restore_all(memories.at(space).get(), breakpoints);
     }
   }
 }

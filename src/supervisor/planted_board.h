@@ -54,8 +54,6 @@ class PlantedBoard {
   static constexpr std::size_t kSize = std::size_t{64} << 20U;
   static constexpr Place kPlaces = (kSize - sizeof(Board)) / sizeof(Entry);
 
-  void restore(const std::map<std::uint32_t, core::UniqueFd>& memories, std::uint32_t flag) const;
-
   Board* board_ = nullptr;
   std::vector<Place> free_;
   std::uint32_t next_space_ = 1;

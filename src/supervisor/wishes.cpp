@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "core/log.h"
-#include "supervisor/proc_files.h"
 #include "supervisor/supervisor.h"
 
 namespace sp::supervisor {
@@ -131,11 +130,7 @@ void Supervisor::interrupt_wanted_slots() {
   for (const auto& slot : timer_.take_interrupts()) {
     const Tracee* tracee = tracees_.find(slot->thread.tid);
     slot->asked_at = core::Clock::now().time_since_epoch().count();
-    // At a probe by now, it would stop behind that: no place of its own choosing.
-    const auto stat = plants() ? read_stat(slot->thread.tid) : std::nullopt;
-    const bool is_stopped = stat && stat->state == 't';
-    if (tracee == nullptr || tracee->slot != slot || is_stopped ||
-        !ptrace::interrupt(slot->thread.tid)) {
+    if (tracee == nullptr || tracee->slot != slot || !ptrace::interrupt(slot->thread.tid)) {
       settle(*slot, SlotState::idle);
     }
   }

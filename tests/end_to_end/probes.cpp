@@ -1,7 +1,6 @@
 // Default mode: probes beside sampling count exactly, change nothing for the target, and leave it
 // as it was.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <set>
