@@ -53,6 +53,7 @@ struct RecordOptions {
   Single single = Single::off;
   bool no_instrumentation = false;
   bool allow_bottlenecking = false;
+  bool derive = false;
   std::uint64_t func_instrumentation_depth = 5;
   std::vector<std::string> only_funcs;
   std::vector<std::string> only_instrument_execs;

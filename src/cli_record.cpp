@@ -222,6 +222,7 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
   options.only_instrument_execs = given.all("only-instrument-execs");
   options.no_instrumentation = given.has("no-instrumentation");
   options.allow_bottlenecking = given.has("allow-bottlenecking");
+  options.derive = given.has("derive");
   if (options.single != Single::off || options.no_instrumentation) {
     note_options_of_probes(given, options);
   }

@@ -35,6 +35,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"single", 's', "step", "exact: count every executed block (by steps)", Group::exact,
      Completes::choices, "step", false, false, true},
     {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
+    {"derive", '\0', "", "no probes where counts follow from others", Group::exact},
     {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact},
     {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,
      Completes::files},

@@ -79,8 +79,8 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
     out.timer.sample = false;
   }
   if (options.single == cli::Single::off && !options.no_instrumentation) {
-    out.probing =
-        supervisor::ProbeOptions{&maps, options.overhead_percent, options.allow_bottlenecking};
+    out.probing = supervisor::ProbeOptions{&maps, options.overhead_percent,
+                                           options.allow_bottlenecking, options.derive};
   }
   out.sampler = {options.trace_probability, options.wall};
   out.timer.interval = options.interval;

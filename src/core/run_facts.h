@@ -36,6 +36,7 @@ struct SupervisorLosses {
 struct Probing {
   std::uint64_t functions = 0;  // mapped and given probes
   std::uint64_t planted = 0;    // probes
+  std::uint64_t derived = 0;    // blocks without one, because their counts follow from others
   std::uint64_t removed = 0;    // of them, taken away because they were hot
   std::uint64_t hits = 0;
   std::uint64_t windows = 0;  // of single steps

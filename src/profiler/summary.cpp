@@ -99,6 +99,10 @@ class SummaryWriter {
     std::string text =
         fmt::format("probes: {} planted in {} {}", grouped(probing.planted),
                     grouped(probing.functions), probing.functions == 1 ? "function" : "functions");
+    if (probing.derived > 0) {
+      text += fmt::format(", {} {} derived", grouped(probing.derived),
+                          probing.derived == 1 ? "block" : "blocks");
+    }
     if (probing.removed > 0) {
       text += fmt::format(", {} taken away because hot", grouped(probing.removed));
     }

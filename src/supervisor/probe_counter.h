@@ -26,6 +26,7 @@ struct ProbeOptions {
   CodeMaps* maps = nullptr;
   double overhead_percent = 25;  // 0: no limit
   bool keep_hot = false;         // nothing is taken away for being hot
+  bool derives = false;          // no probes where counts follow from others
 };
 
 /// Counts basic blocks beside sampling, by a breakpoint for each. Functions get theirs when they
@@ -115,6 +116,7 @@ class ProbeCounter {
   std::atomic<std::uint64_t> hits_{0};
   std::atomic<std::uint64_t> functions_{0};
   std::atomic<std::uint64_t> planted_{0};
+  std::atomic<std::uint64_t> derived_{0};
   std::atomic<std::uint64_t> removed_{0};
   std::atomic<std::uint64_t> windows_{0};
   std::atomic<std::uint64_t> steps_{0};

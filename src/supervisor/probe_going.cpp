@@ -49,7 +49,8 @@ bool can_hold_probes(const core::Mapping& mapping) {
 }  // namespace
 
 void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_start) {
-  process.probed = std::make_shared<ProbedCode>(process.id, tid, *options_.maps, guardian_);
+  process.probed =
+      std::make_shared<ProbedCode>(process.id, tid, *options_.maps, guardian_, options_.derives);
   process.from_start = from_start;
 }
 
@@ -404,12 +405,14 @@ bool ProbeCounter::trap_is_pending(const Tracee& tracee, Address pc) const {
 void ProbeCounter::note_totals(const ProbedCode& code) {
   functions_ = std::max(functions_.load(), code.functions_mapped());
   planted_ = std::max(planted_.load(), code.probes());
+  derived_ = std::max(derived_.load(), code.derived());
 }
 
 core::Probing ProbeCounter::facts() const {
   core::Probing facts;
   facts.functions = functions_;
   facts.planted = planted_;
+  facts.derived = derived_;
   facts.removed = removed_;
   facts.hits = hits_;
   facts.windows = windows_;

@@ -46,7 +46,14 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
       by_address_(parent.by_address_),
       blocks_(parent.blocks_),
       block_at_(parent.block_at_),
+      deriving_(parent.deriving_),
+      derives_(parent.derives_),
       loader_(parent.loader_) {
+  for (const std::uint32_t number : deriving_) {
+    for (Derived& derived : functions_[number].derived) {
+      derived.seen = 0;
+    }
+  }
   for (Block& block : blocks_) {
     block.hits = 0;
     block.told = 0;
@@ -108,6 +115,9 @@ bool ProbedCode::watches(core::AddressRange mapped) const {
 void ProbedCode::unwatch(core::AddressRange mapped) {
   std::erase_if(watched_, [&](const Watched& watched) { return watched.mapped == mapped; });
   std::erase_if(by_address_, [&](std::uint32_t number) {
+    return mapped.contains(functions_[number].bounds.begin);
+  });
+  std::erase_if(deriving_, [&](std::uint32_t number) {
     return mapped.contains(functions_[number].bounds.begin);
   });
   for (Block& block : blocks_) {
@@ -228,6 +238,9 @@ void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
       maps_.map(function->bounds, std::vector<Address>(leaders.begin(), leaders.end()),
                 [this](Address from, std::span<std::byte> into) { return fetch(from, into); });
   const bool is_new = function->state != Function::State::mapped;
+  if (derives_ && !is_new) {
+    settle();  // by what was known so far
+  }
   if (is_new) {
     // Who was in it when it began to be watched has not been seen.
     if (function->state != Function::State::awaited || !function->since.is_new) {
@@ -237,6 +250,7 @@ void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
     ++functions_mapped_;
   }
   adopt(*function, map, unseen ? unseen : function->since.time);
+  derive(*function);
   give_probes(*function);
 }
 
@@ -332,7 +346,8 @@ void ProbedCode::give_probes(Function& function) {
   std::vector<Site*> sites;
   for (const std::uint32_t number : function.blocks) {
     const Block& block = blocks_[number];
-    const auto instruction = block.probe == Address{} ? std::nullopt : decode(block.probe);
+    const bool has_none = block.probe == Address{} || block.is_derived;
+    const auto instruction = has_none ? std::nullopt : decode(block.probe);
     if (!instruction) {
       continue;
     }
@@ -426,12 +441,13 @@ std::size_t ProbedCode::remove_hottest(double keep, core::TimePoint now) {
 std::size_t ProbedCode::remove_above(double share, std::uint64_t from, core::TimePoint now) {
   std::uint64_t all = 0;
   for (const Block& block : blocks_) {
-    all += block.until ? 0 : block.hits;
+    all += block.until || block.is_derived ? 0 : block.hits;
   }
   std::vector<std::uint32_t> hot;
   for (std::uint32_t i = 0; all > from && i < blocks_.size(); ++i) {
     const Block& block = blocks_[i];
-    if (!block.until && static_cast<double>(block.hits) > share * static_cast<double>(all)) {
+    if (!block.until && !block.is_derived &&
+        static_cast<double>(block.hits) > share * static_cast<double>(all)) {
       hot.push_back(i);
     }
   }
@@ -440,6 +456,9 @@ std::size_t ProbedCode::remove_above(double share, std::uint64_t from, core::Tim
 }
 
 void ProbedCode::remove(std::span<const std::uint32_t> numbers, core::TimePoint now) {
+  if (derives_) {
+    settle();
+  }
   std::set<std::uint32_t> all(numbers.begin(), numbers.end());
   for (const std::uint32_t number : numbers) {
     // Nobody sees any more where an indirect jump goes: it may find a way into the middle of any
@@ -460,12 +479,20 @@ void ProbedCode::remove(std::span<const std::uint32_t> numbers, core::TimePoint 
       sites.push_back(site);
     }
   }
+  std::set<std::uint32_t> functions;
+  for (const std::uint32_t number : all) {
+    functions.insert(blocks_[number].function);
+  }
+  for (const std::uint32_t number : functions) {
+    end_derived(functions_[number], now);
+  }
   lift_all(std::move(sites));
 }
 
 core::CodeProbed ProbedCode::take() {
+  settle();
   core::CodeProbed probed;
-  probed.edges = edges_.take();
+  probed.edges = std::exchange(settled_, {});
   for (Block& block : blocks_) {
     if (block.probe == Address{} || (block.hits == block.told && !block.is_untold)) {
       continue;

@@ -24,8 +24,10 @@ namespace sp::supervisor {
 /// Shared by processes that share their memory (vfork). Runs on the ptrace thread.
 class ProbedCode : public PlantedCode {
  public:
-  ProbedCode(core::ProcessId owner, pid_t tid, CodeMaps& maps, Guardian& guardian)
-      : PlantedCode(owner, tid, true, guardian), maps_(maps) {}
+  /// With `derives` blocks whose counts follow from those of others get no probe.
+  ProbedCode(core::ProcessId owner, pid_t tid, CodeMaps& maps, Guardian& guardian,
+             bool derives = false)
+      : PlantedCode(owner, tid, true, guardian), maps_(maps), derives_(derives) {}
   /// A forked child's, as PlantedCode's; its counts begin at 0.
   ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent);
 
@@ -39,9 +41,10 @@ class ProbedCode : public PlantedCode {
     core::Address probe;         // Address{}: none of its instructions could have one
     std::uint32_t function = 0;  // of ours
     std::uint64_t hits = 0;
-    std::uint64_t told = 0;  // of them
-    std::uint64_t heat = 0;  // of them, since the last look at what is hot
-    bool is_untold = false;  // something else about it
+    std::uint64_t told = 0;   // of them
+    std::uint64_t heat = 0;   // of them, since the last look at what is hot
+    bool is_untold = false;   // something else about it
+    bool is_derived = false;  // and has no probe
     core::TimePoint first_hit;
     core::TimePoint last_hit;
     std::optional<core::TimePoint> since;
@@ -111,8 +114,15 @@ class ProbedCode : public PlantedCode {
   [[nodiscard]] std::uint64_t hits() const { return hits_; }
   [[nodiscard]] std::uint64_t functions_mapped() const { return functions_mapped_; }
   [[nodiscard]] std::uint64_t probes() const { return probes_; }
+  [[nodiscard]] std::uint64_t derived() const { return derived_; }
 
  private:
+  struct Derived {
+    std::uint32_t block = 0;
+    std::vector<std::uint32_t> from;  // as DerivableBlock's
+    std::vector<std::uint32_t> before;
+    std::uint64_t seen = 0;  // hits of those before it that it has
+  };
   struct Function {
     std::uint32_t number = 0;
     core::AddressRange bounds;
@@ -125,6 +135,7 @@ class ProbedCode : public PlantedCode {
     State state = State::awaited;
     std::vector<core::Address> unresolved;
     std::vector<std::uint32_t> blocks;
+    std::vector<Derived> derived;
     Since since;
     std::uint32_t explorations = 0;
   };
@@ -140,6 +151,13 @@ class ProbedCode : public PlantedCode {
   [[nodiscard]] core::Address choose_probe(const core::MappedBlock& mapped);
   void give_probes(Function& function);
   void take_entry_away(Function& function);
+  /// Finds out which of the function's blocks get no probe.
+  void derive(Function& function);
+  /// Gives derived blocks what was counted since the last call.
+  void settle();
+  struct Sum;
+  void add_fallen_through(Derived& derived, Sum& sum) const;
+  void end_derived(Function& function, core::TimePoint now);
   void remove(std::span<const std::uint32_t> numbers, core::TimePoint now);
 
   CodeMaps& maps_;
@@ -159,9 +177,13 @@ class ProbedCode : public PlantedCode {
   std::unordered_map<core::Address, std::uint32_t> block_at_;
   std::vector<std::uint32_t> hot_;  // with heat
   EdgeCounts edges_;
+  std::vector<EdgeCounts::Edge> settled_;  // and not taken yet
+  std::vector<std::uint32_t> deriving_;    // functions with derived blocks
+  bool derives_ = false;
   std::uint64_t hits_ = 0;
   std::uint64_t functions_mapped_ = 0;
   std::uint64_t probes_ = 0;
+  std::uint64_t derived_ = 0;
   core::Address loader_;
 };
 

@@ -15,7 +15,33 @@ namespace {
 
 // ---- counts -------------------------------------------------------------------------------------
 
+/// Counts the program's blocks with `options` and as --single does: to the same result. Returns how
+/// many were derived.
+std::uint64_t expect_counts_of_single(const Words& options, const Words& program) {
+  const TempDir kept;
+  const TempDir single;
+  Words all = {"-q", "--no-aslr"};
+  all.insert(all.end(), options.begin(), options.end());
+  const Profiled by_probes = profile(kept, all, program);
+  const Profiled by_single = profile(single, {"-q", "--no-aslr", "-s"}, program);
+  const ::testing::ScopedTrace trace(__FILE__, __LINE__,
+                                     program[0] + " " + (program.size() > 1 ? program[1] : ""));
+  EXPECT_EQ(by_probes.outcome.exit_status(), by_single.outcome.exit_status());
+  EXPECT_EQ(by_probes.outcome.out, by_single.outcome.out);
+  const auto blocks = blocks_of(by_probes.files, program[0]);
+  EXPECT_GT(blocks.size(), 20U);
+  for (const BlockRow& block : blocks) {
+    EXPECT_EQ(block.kind, "exact") << block.function;
+  }
+  EXPECT_EQ(hits_by_byte(blocks), hits_by_byte(blocks_of(by_single.files, program[0])));
+  const auto run = by_probes.files.run();
+  EXPECT_EQ(run["counts"]["consistency"]["disagreeing"], 0);
+  EXPECT_EQ(run["probes"]["disagreements"], 0);
+  return run["probes"]["derived"];
+}
+
 TEST_F(Probes, that_are_all_kept_count_what_single_counts) {
+  write_file(directory_ / "text", words_of(20'000));
   const std::vector<Words> programs = {
       {target("known_counts"), "30"},
       {target("probe_ways"), "faults"},
@@ -27,24 +53,32 @@ TEST_F(Probes, that_are_all_kept_count_what_single_counts) {
       {target("probe_ways"), "children"},
       {"gzip", "-c", directory_ / "text"},
   };
-  write_file(directory_ / "text", words_of(20'000));
   for (const Words& program : programs) {
-    const TempDir kept;
-    const TempDir single;
-    const Profiled by_probes = profile(kept, {"-q", "--no-aslr", "-a"}, program);
-    const Profiled by_single = profile(single, {"-q", "--no-aslr", "-s"}, program);
-    SCOPED_TRACE(program[0] + " " + program[1]);
-    ASSERT_EQ(by_probes.outcome.exit_status(), 0) << by_probes.outcome.text();
-    EXPECT_EQ(by_probes.outcome.out, by_single.outcome.out);
-    const auto blocks = blocks_of(by_probes.files, program[0]);
-    EXPECT_GT(blocks.size(), 20U);
-    for (const BlockRow& block : blocks) {
-      EXPECT_EQ(block.kind, "exact") << block.function;
-    }
-    EXPECT_EQ(hits_by_byte(blocks), hits_by_byte(blocks_of(by_single.files, program[0])));
-    EXPECT_EQ(by_probes.files.run()["counts"]["consistency"]["disagreeing"], 0);
-    EXPECT_EQ(by_probes.files.run()["probes"]["disagreements"], 0);
+    EXPECT_EQ(expect_counts_of_single({"-a"}, program), 0U);
   }
+}
+
+TEST_F(Probes, are_saved_where_counts_follow_from_others) {
+  write_file(directory_ / "text", words_of(10'000));
+  for (const Words& program : {Words{target("known_counts"), "30"},
+                               {target("switches")},
+                               {target("probe_ways"), "exceptions"},
+                               {target("probe_ways"), "threads"},
+                               {target("probe_ways"), "children"},
+                               {"gzip", "-c", directory_ / "text"}}) {
+    EXPECT_GT(expect_counts_of_single({"-a", "--derive"}, program), 0U) << program[0];
+  }
+}
+
+TEST_F(Probes, that_others_are_derived_from_take_these_with_them) {
+  write_file(directory_ / "text", words_of(400'000));
+  const Profiled run =
+      profile(directory_, {"-q", "--derive"}, {"gzip", "-9", "-c", directory_ / "text"});
+  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  const auto facts = run.files.run();
+  EXPECT_GT(facts["probes"]["derived"], 0);
+  EXPECT_GT(facts["probes"]["removed"], 0);
+  EXPECT_EQ(facts["counts"]["consistency"]["disagreeing"], 0);
 }
 
 TEST_F(Probes, count_calls_that_are_known_beforehand) {

@@ -171,6 +171,7 @@ void write_probes(JsonWriter& json, const RunReport& report) {
   json.key("kind").string("exact");
   json.key("functions").number(probing.functions);
   json.key("planted").number(probing.planted);
+  json.key("derived").number(probing.derived);
   json.key("removed").number(probing.removed);
   json.key("hits").number(probing.hits);
   json.key("windows").number(probing.windows);

@@ -52,7 +52,7 @@ TEST(Record, has_the_documented_defaults) {
   EXPECT_EQ(options.verbosity, Verbosity::normal);
   EXPECT_FALSE(options.wall || options.flame || options.by_thread || options.overwrite ||
                options.no_aslr || options.no_progress || options.no_instrumentation ||
-               options.allow_bottlenecking);
+               options.allow_bottlenecking || options.derive);
   EXPECT_TRUE(options.notes.empty());
 }
 
@@ -136,21 +136,27 @@ TEST(Record, obeys_no_color_unless_told_otherwise) {
 TEST(Record, reads_what_probes_go_where) {
   const RecordOptions options =
       record({"--only-funcs", "main,f*", "--only-funcs", "g(int, int)", "--only-instrument-execs",
-              "/bin/ls", "--func-instrumentation-depth", "3", "-a", "--", "ls"});
+              "/bin/ls", "--func-instrumentation-depth", "3", "-a", "--derive", "--", "ls"});
   EXPECT_EQ(options.only_funcs, (Words{"main", "f*", "g(int, int)"}));
   EXPECT_EQ(options.only_instrument_execs, Words{"/bin/ls"});
   EXPECT_EQ(options.func_instrumentation_depth, 3U);
   EXPECT_TRUE(options.allow_bottlenecking);
+  EXPECT_TRUE(options.derive);
   EXPECT_TRUE(options.notes.empty());
   EXPECT_EQ(record({"--only-funcs", "/^ns::f[0-9]+$/,/,g*", "--", "ls"}).only_funcs,
             (Words{"/^ns::f[0-9]+$/", "/,g*"}));
 }
 
 TEST(Record, says_which_options_need_probes_beside_samples) {
-  const Words all = {"-a",      "--only-funcs",
-                     "f",       "--only-instrument-execs",
-                     "/bin/ls", "--func-instrumentation-depth",
-                     "3",       "--",
+  const Words all = {"-a",
+                     "--derive",
+                     "--only-funcs",
+                     "f",
+                     "--only-instrument-execs",
+                     "/bin/ls",
+                     "--func-instrumentation-depth",
+                     "3",
+                     "--",
                      "ls"};
   const auto note = [&](const std::string& mode) {
     Words words = all;
@@ -160,7 +166,8 @@ TEST(Record, says_which_options_need_probes_beside_samples) {
     return notes.empty() ? std::string() : notes[0];
   };
   const std::string given =
-      "--allow-bottlenecking, --only-funcs, --only-instrument-execs, --func-instrumentation-depth";
+      "--allow-bottlenecking, --derive, --only-funcs, --only-instrument-execs, "
+      "--func-instrumentation-depth";
   EXPECT_EQ(note("-n"), given + ": no effect with -n, which plants no probes");
   EXPECT_EQ(note("-s"), given + ": no effect with -s, which counts all code of every module");
   EXPECT_TRUE(record({"-n", "--", "ls"}).notes.empty());

@@ -1,0 +1,56 @@
+// Libraries that come and go, code that is written to and code that is made: in every mode the
+// program is as it is alone, and what stays is counted to the end.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "end_to_end/probe_support.h"
+
+namespace sp::end_to_end {
+namespace {
+
+class CodeWays : public ::testing::TestWithParam<std::string> {};
+
+Profiled count(const TempDir& directory, const Words& options, const Words& program) {
+  Words all = {"-q", "--no-aslr"};
+  all.insert(all.end(), options.begin(), options.end());
+  Profiled run = profile(directory, all, program);
+  const ::testing::ScopedTrace trace(__FILE__, __LINE__,
+                                     options.empty() ? std::string("default") : options.back());
+  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(run.outcome.out, "0 wrong\n");
+  if (!options.empty()) {
+    EXPECT_EQ(calls_of(run.files, "each_round"), program.back() + " exact");
+    // What was written over has the counts of other code at the same place.
+    if (program[1] != "patches") {
+      EXPECT_EQ(run.files.run()["counts"]["consistency"]["disagreeing"], 0);
+    }
+  }
+  return run;
+}
+
+TEST_P(CodeWays, are_as_without_us_and_counted) {
+  const Words program = {target("code_ways"), GetParam(), "20"};
+  for (const Words& options :
+       {Words{}, {"-a", "--derive"}, {"-a", "--only-instrument-execs", "all"}, {"--single"}}) {
+    const TempDir directory;
+    count(directory, options, program);
+  }
+}
+
+TEST_P(CodeWays, count_the_same_planted_and_stepped) {
+  const Words program = {target("code_ways"), GetParam(), "3"};
+  const TempDir one;
+  const TempDir other;
+  const auto planted = blocks_of(count(one, {"--single"}, program).files, program[0]);
+  const auto stepped = blocks_of(count(other, {"--single=step"}, program).files, program[0]);
+  EXPECT_GT(planted.size(), 10U);
+  EXPECT_EQ(hits_by_byte(planted), hits_by_byte(stepped));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, CodeWays, ::testing::Values("libraries", "patches", "jit"),
+                         [](const auto& way) { return way.param; });
+
+}  // namespace
+}  // namespace sp::end_to_end
