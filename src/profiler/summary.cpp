@@ -100,8 +100,7 @@ class SummaryWriter {
         fmt::format("probes: {} planted in {} {}", grouped(probing.planted),
                     grouped(probing.functions), probing.functions == 1 ? "function" : "functions");
     if (probing.derived > 0) {
-      text += fmt::format(", {} {} derived", grouped(probing.derived),
-                          probing.derived == 1 ? "block" : "blocks");
+      text += fmt::format(", {} derived", grouped(probing.derived));
     }
     if (probing.removed > 0) {
       text += fmt::format(", {} taken away because hot", grouped(probing.removed));
