@@ -41,6 +41,7 @@ void ProbedCode::derive(Function& function) {
   }
   const auto numbers_of = [&function](const std::vector<std::size_t>& indices) {
     std::vector<std::uint32_t> numbers;
+    numbers.reserve(indices.size());
     for (const std::size_t index : indices) {
       numbers.push_back(function.blocks[index]);
     }
