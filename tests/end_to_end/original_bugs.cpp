@@ -32,8 +32,8 @@
 // 22 block hits were <unknown>               OriginalCounts.blocks_have_their_start_and_size_...
 // 23 calls stopped being counted             OriginalCounts.hot_code_is_counted_to_the_end
 // 24 one bad frame dropped the whole stack   OriginalBugs.a_stack_that_breaks_off_is_kept
-// 25 --only-funcs came too late              needs probes beside sampling
-// 26 --only-instrument-execs came too late   needs probes beside sampling
+// 25 --only-funcs came too late              OriginalCounts.named_functions_are_counted_...
+// 26 --only-instrument-execs came too late   OriginalCounts.named_files_are_counted_...
 // 27 aarch64: wrong trap, wrong place        unit tests of arch/aarch64/breakpoint
 // 28 system calls were interrupted, and      Interruptions..., Attach.stops_no_thread_that_sleeps,
 //    sleepers counted as busy                OriginalBugs.sleepers_are_not_busy

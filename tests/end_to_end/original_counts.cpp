@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "arch/native.h"
-#include "end_to_end/profiled.h"
+#include "end_to_end/probe_support.h"
 
 namespace sp::end_to_end {
 namespace {
@@ -172,6 +172,27 @@ TEST_F(OriginalCounts, attaching_counts_at_once) {
   EXPECT_EQ(changed_text(steady.pid()), "");
   steady.close_input();
   EXPECT_EQ(steady.wait().out, "ready\nright\n");
+}
+
+// Row 25: what is named has its probe before the first instruction, seen by a sample or not.
+TEST_F(OriginalCounts, named_functions_are_counted_from_the_start) {
+  const auto counted = profile(directory_, {"-q", "-a", "-F", "1", "--only-funcs", "main,fib"},
+                               {target("known_counts"), "12"});
+  ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  EXPECT_EQ(counted.files.calls_of("main"), 1U);
+  EXPECT_EQ(counted.files.calls_of("fib"), 177U);
+  EXPECT_EQ(counted.files.calls_of("each_round"), 0U);
+}
+
+// Row 26: and so have files that are named, those that come later included.
+TEST_F(OriginalCounts, named_files_are_counted_from_the_start) {
+  const auto counted =
+      profile(directory_, {"-q", "-a", "-F", "1", "--only-instrument-execs", "libm.so.6"},
+              {target("code_ways"), "libraries", "10"});
+  ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  // Two calls in each round; "since" the library was mapped.
+  EXPECT_EQ(calls_of(counted.files, "cbrt").substr(0, 15), "20 exact-since:");
+  EXPECT_EQ(calls_of(counted.files, "each_round"), "");
 }
 
 }  // namespace
