@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "supervisor/rescue_native.h"
+#include "arch/native.h"
 
 namespace sp::supervisor {
 namespace {
@@ -91,18 +91,16 @@ bool CountedCode::plant_at(const core::Instruction& instruction) {
 }
 
 void CountedCode::gate(Address behind) {
-  if constexpr (NativeRescue::kAvailable) {
-    constexpr auto& kSyscall = NativeRescue::kSyscall;
-    const Address at = behind - kSyscall.size();
-    if (!plants() || ground().at(at) != Ground::fixed || !gates_.insert(at).second) {
-      return;
-    }
-    const auto instruction = decode(at);
-    if (instruction && instruction->flow == core::Flow::syscall && instruction->next() == behind) {
-      Site& site = site_of(*instruction);
-      if (std::equal(kSyscall.begin(), kSyscall.end(), site.code.begin())) {
-        (void)plant(site);
-      }
+  constexpr auto& kSyscall = arch::NativeRescue::kSyscall;
+  const Address at = behind - kSyscall.size();
+  if (!plants() || ground().at(at) != Ground::fixed || !gates_.insert(at).second) {
+    return;
+  }
+  const auto instruction = decode(at);
+  if (instruction && instruction->flow == core::Flow::syscall && instruction->next() == behind) {
+    Site& site = site_of(*instruction);
+    if (std::equal(kSyscall.begin(), kSyscall.end(), site.code.begin())) {
+      (void)plant(site);
     }
   }
 }

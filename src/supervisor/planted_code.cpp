@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "arch/native.h"
-#include "supervisor/rescue_native.h"
 
 namespace sp::supervisor {
 namespace {
 
 using arch::Native;
+using arch::NativeRescue;
 using core::Address;
 
 }  // namespace
@@ -59,10 +59,8 @@ PlantedCode::PlantedCode(core::ProcessId owner, pid_t tid, const PlantedCode& pa
 }
 
 void PlantedCode::tell_guardian_of_handler() {
-  if constexpr (NativeRescue::kAvailable) {
-    const std::uint64_t number = space_;  // a forked child has its parent's there
-    (void)memory_.write(rescue_.page + NativeRescue::kSpace, std::as_bytes(std::span(&number, 1)));
-  }
+  const std::uint64_t number = space_;  // a forked child has its parent's there
+  (void)memory_.write(rescue_.page + NativeRescue::kSpace, std::as_bytes(std::span(&number, 1)));
   guardian_.hand_handler(space_, rescue_.page);
 }
 

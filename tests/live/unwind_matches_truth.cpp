@@ -102,7 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Variant{"o0"}, Variant{"o2"}, Variant{"no_pie"}, Variant{"static", true},
                     Variant{"static_pie", true}, Variant{"stripped"}, Variant{"no_header"},
                     Variant{"debug_frame"}, Variant{"frame_pointer"}, Variant{"clang"},
-                    Variant{"lld"}, Variant{"lld_no_rosegment"}),
+                    Variant{"lld"}, Variant{"lld_no_rosegment"},
+                    Variant{"pac_ret"}),
     [](const testing::TestParamInfo<Variant>& variant) { return variant.param.name; });
 
 TEST(Unwind, follows_an_exception_in_flight) {
