@@ -65,6 +65,9 @@ void CountedCode::extend(Run& run, Address start) {
       break;
     }
     run.stepped = run.stepped || ground().at(run.behind) != Ground::fixed;
+    if (extend_by_sequence(run, *instruction)) {
+      return;
+    }
     run.lengths.push_back(instruction->length);
     run.last = instruction->address;
     run.behind = instruction->next();
@@ -83,6 +86,23 @@ void CountedCode::extend(Run& run, Address start) {
     }
   }
   run.stepped = true;
+}
+
+/// A sequence that must not be stopped within is done in a copy, and ends a run.
+bool CountedCode::extend_by_sequence(Run& run, const core::Instruction& first) {
+  const std::size_t length = sequence_at(first.address);
+  if (length == 0) {
+    return false;
+  }
+  const Address end = first.address + length;
+  while (run.behind < end) {
+    run.lengths.push_back(first.length);
+    run.last = run.behind;
+    run.behind = run.behind + first.length;
+  }
+  run.end = Run::End::transfer;
+  run.stepped = run.stepped || !plant_at(first);
+  return true;
 }
 
 bool CountedCode::plant_at(const core::Instruction& instruction) {
