@@ -1,13 +1,19 @@
-# Cross toolchain: Debian's g++-aarch64-linux-gnu, with the libraries of an arm64 sysroot.
+# Cross toolchain: Debian's g++-aarch64-linux-gnu, with the libraries of an arm64 sysroot, which
+# scripts/aarch64/prepare makes. SP_SYSROOT names another one.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 if(DEFINED ENV{SP_SYSROOT})
   set(CMAKE_SYSROOT "$ENV{SP_SYSROOT}")
-  set(ENV{PKG_CONFIG_SYSROOT_DIR} "$ENV{SP_SYSROOT}")
-  set(ENV{PKG_CONFIG_LIBDIR} "$ENV{SP_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig")
+elseif(DEFINED ENV{XDG_CACHE_HOME})
+  set(CMAKE_SYSROOT "$ENV{XDG_CACHE_HOME}/superprofiler-aarch64/sysroot")
+else()
+  set(CMAKE_SYSROOT "$ENV{HOME}/.cache/superprofiler-aarch64/sysroot")
 endif()
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "${CMAKE_SYSROOT}")
+set(ENV{PKG_CONFIG_LIBDIR}
+    "${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig")
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/emulation.h"
+#include "arch/exclusive.h"
 #include "arch/jump_table.h"
 #include "core/address.h"
 #include "core/instruction.h"
@@ -79,6 +80,14 @@ concept Isa = requires(const typename T::Registers& registers,
   // there and goes on where that would have gone; nothing where it cannot run elsewhere.
   { T::relocate(bytes, address, address) } -> std::same_as<std::optional<std::vector<std::byte>>>;
   { T::kLongestRelocation } -> std::convertible_to<std::size_t>;
+  // Bytes from there in which a jump reaches its target for certain, both ways.
+  { T::kJumpReach } -> std::convertible_to<std::uint64_t>;
+
+  // exclusive.h: what must not be stopped within, for those CPUs that have such; 0 on others.
+  { T::kLongestExclusive } -> std::convertible_to<std::size_t>;
+  { T::kLongestExclusiveCopy } -> std::convertible_to<std::size_t>;
+  { T::exclusive_length(bytes) } -> std::same_as<std::size_t>;
+  { T::relocate_exclusive(bytes, address, address) } -> std::same_as<std::optional<ExclusiveCopy>>;
 };
 
 }  // namespace sp::arch

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "supervisor/rescue_native.h"
+#include "arch/native.h"
 
 namespace sp::supervisor {
 namespace {
@@ -65,6 +65,9 @@ void CountedCode::extend(Run& run, Address start) {
       break;
     }
     run.stepped = run.stepped || ground().at(run.behind) != Ground::fixed;
+    if (extend_by_sequence(run, *instruction)) {
+      return;
+    }
     run.lengths.push_back(instruction->length);
     run.last = instruction->address;
     run.behind = instruction->next();
@@ -85,24 +88,39 @@ void CountedCode::extend(Run& run, Address start) {
   run.stepped = true;
 }
 
+/// A sequence that must not be stopped within is done in a copy, and ends a run.
+bool CountedCode::extend_by_sequence(Run& run, const core::Instruction& first) {
+  const std::size_t length = sequence_at(first.address);
+  if (length == 0) {
+    return false;
+  }
+  const Address end = first.address + length;
+  while (run.behind < end) {
+    run.lengths.push_back(first.length);
+    run.last = run.behind;
+    run.behind = run.behind + first.length;
+  }
+  run.end = Run::End::transfer;
+  run.stepped = run.stepped || !plant_at(first);
+  return true;
+}
+
 bool CountedCode::plant_at(const core::Instruction& instruction) {
   Site& site = site_of(instruction);
   return site.planted || plant(site);
 }
 
 void CountedCode::gate(Address behind) {
-  if constexpr (NativeRescue::kAvailable) {
-    constexpr auto& kSyscall = NativeRescue::kSyscall;
-    const Address at = behind - kSyscall.size();
-    if (!plants() || ground().at(at) != Ground::fixed || !gates_.insert(at).second) {
-      return;
-    }
-    const auto instruction = decode(at);
-    if (instruction && instruction->flow == core::Flow::syscall && instruction->next() == behind) {
-      Site& site = site_of(*instruction);
-      if (std::equal(kSyscall.begin(), kSyscall.end(), site.code.begin())) {
-        (void)plant(site);
-      }
+  constexpr auto& kSyscall = arch::NativeRescue::kSyscall;
+  const Address at = behind - kSyscall.size();
+  if (!plants() || ground().at(at) != Ground::fixed || !gates_.insert(at).second) {
+    return;
+  }
+  const auto instruction = decode(at);
+  if (instruction && instruction->flow == core::Flow::syscall && instruction->next() == behind) {
+    Site& site = site_of(*instruction);
+    if (std::equal(kSyscall.begin(), kSyscall.end(), site.code.begin())) {
+      (void)plant(site);
     }
   }
 }

@@ -83,6 +83,7 @@ class CountedCode : public PlantedCode {
 
  private:
   void extend(Run& run, core::Address start);
+  bool extend_by_sequence(Run& run, const core::Instruction& first);
   bool plant_at(const core::Instruction& instruction);
 
   std::unordered_map<core::Address, Run> runs_;

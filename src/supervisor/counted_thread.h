@@ -50,6 +50,9 @@ struct CountedThread {
     core::Address site;
     ptrace::Registers before{};  // as they were in front of it
     bool in_copy = false;
+    /// It runs through a copied sequence to one of the breakpoints behind that: its last
+    /// instruction, by which the ways out are known.
+    std::optional<core::Address> end_of_sequence;
   };
   std::optional<Aside> aside;
 };

@@ -38,10 +38,11 @@ bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
   }
   tracee.counted.begun = true;
   CountedCode& code = *tracee.process->counted;
-  if (code.plants() && !code.rescue().tried) {
+  // Where some sequences cannot be stepped through, their copies have breakpoints.
+  if ((code.plants() || Native::kLongestExclusive > 0) && !code.rescue().tried) {
     read_maps(*tracee.process, tracee.id);
     install_rescue(code, tracee.id.tid);
-    if (!code.rescue().handler_is_ours) {
+    if (code.plants() && !code.rescue().handler_is_ours) {
       code.plant_nothing();
       core::log_note(
           "process {} handles SIGTRAP or is confined by seccomp, so that breakpoints could "
@@ -121,10 +122,18 @@ void ExactCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
     on_gate(tracee, site, registers);
     return;
   }
+  if (thread.aside && thread.aside->end_of_sequence) {
+    (void)ptrace::mark_trap(tracee.id.tid, trap);
+    come_out_of_sequence(tracee, site, registers, now);
+    go(tracee);
+    return;
+  }
   ThreadMemory memory(tracee.id.tid);
   if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
     (void)ptrace::mark_trap(tracee.id.tid, trap);
-    step_aside(tracee, site, registers);
+    if (!run_sequence(tracee, registers)) {
+      step_aside(tracee, site, registers);
+    }
     return;
   }
   const Address to = Native::pc(registers);

@@ -88,6 +88,10 @@ class ExactCounter {
   Run& arrive(Tracee& tracee, core::Address to);
   void read_maps(const TracedProcess& process, core::ThreadId thread);
   void go(Tracee& tracee);
+  bool run_sequence(Tracee& tracee, ptrace::Registers& registers);
+  void come_out_of_sequence(Tracee& tracee, const Site& exit, ptrace::Registers& registers,
+                            core::TimePoint now);
+  bool is_stepped_back_to_call(const Tracee& tracee, const ptrace::Registers& registers) const;
   void step_aside(Tracee& tracee, Site& site, ptrace::Registers& registers);
   void finish_aside(Tracee& tracee);
   void leave_aside(Tracee& tracee);

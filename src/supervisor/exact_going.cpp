@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arch/native.h"
+#include "core/log.h"
 #include "supervisor/exact_counter.h"
 #include "supervisor/proc_files.h"
 #include "supervisor/remove_copies.h"
@@ -37,10 +38,23 @@ void ExactCounter::begin_child(TracedProcess& process, pid_t tid, const Origin& 
 }
 
 void ExactCounter::go(Tracee& tracee) {
-  const CountedThread& thread = tracee.counted;
+  CountedThread& thread = tracee.counted;
   if (thread.aside) {
-    (void)ptrace::step(tracee.id.tid, 0);
+    if (thread.aside->end_of_sequence) {
+      (void)ptrace::resume_to_syscall(tracee.id.tid, 0);
+    } else {
+      (void)ptrace::step(tracee.id.tid, 0);
+    }
     return;
+  }
+  if constexpr (Native::kLongestExclusive > 0) {
+    if (thread.stepped && !thread.call && thread.next && thread.next->flow == Flow::next) {
+      auto registers = ptrace::registers(tracee.id.tid);
+      if (registers && Native::pc(*registers) == thread.next->address &&
+          run_sequence(tracee, *registers)) {
+        return;
+      }
+    }
   }
   const bool at_call = thread.next && thread.next->flow == Flow::syscall;
   if (!thread.stepped || thread.call || at_call) {
@@ -48,6 +62,16 @@ void ExactCounter::go(Tracee& tracee) {
   } else {
     (void)ptrace::step(tracee.id.tid, 0);
   }
+}
+
+/// Some kernels have put the program counter back on an interrupted call already.
+bool ExactCounter::is_stepped_back_to_call(const Tracee& tracee,
+                                           const ptrace::Registers& registers) const {
+  if (!tracee.counted.stepped || tracee.counted.aside) {
+    return false;
+  }
+  const auto instruction = tracee.process->counted->decode(Native::pc(registers));
+  return instruction && instruction->flow == Flow::syscall;
 }
 
 void ExactCounter::resume(Tracee& tracee, int signal) {
@@ -66,7 +90,7 @@ void ExactCounter::resume(Tracee& tracee, int signal) {
     (void)give_up_handler(*tracee.process->counted, tid);
   }
   if (signal == 0) {
-    if (Native::will_restart(*registers)) {
+    if (Native::will_restart(*registers) || is_stepped_back_to_call(tracee, *registers)) {
       (void)ptrace::resume_to_syscall(tid, 0);  // its next instruction is the call once more
     } else {
       go(tracee);
@@ -114,6 +138,49 @@ void ExactCounter::step_aside(Tracee& tracee, Site& site, ptrace::Registers& reg
   go(tracee);
 }
 
+/// Where a sequence begins that must not be stopped within: lets the thread run to a breakpoint
+/// behind a copy of it. False where that is not so or cannot be.
+bool ExactCounter::run_sequence(Tracee& tracee, ptrace::Registers& registers) {
+  CountedCode& code = *tracee.process->counted;
+  const Address begin = Native::pc(registers);
+  const std::size_t length = code.sequence_at(begin);
+  if (length == 0) {
+    return false;
+  }
+  const auto copy = code.copy_of_sequence(begin, tracee.id.tid);
+  if (!copy) {
+    if (Site* const site = code.planted_at(begin)) {
+      (void)code.lift(*site);
+    }
+    core::log_note("process {}: what follows some load-exclusive instructions is not counted",
+                   tracee.process->id.pid);
+    (void)ptrace::set_registers(tracee.id.tid, registers);
+    (void)ptrace::resume_to_syscall(tracee.id.tid, 0);
+    return true;
+  }
+  CountedThread::Aside aside;
+  aside.site = begin;
+  aside.before = registers;
+  aside.in_copy = true;
+  aside.end_of_sequence = begin + (length - Native::kBreakpoint.size());
+  tracee.counted.aside = aside;
+  Native::set_pc(registers, *copy);
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  (void)ptrace::resume_to_syscall(tracee.id.tid, 0);
+  return true;
+}
+
+/// The thread stands at a jump behind its copy of a sequence.
+void ExactCounter::come_out_of_sequence(Tracee& tracee, const Site& exit,
+                                        ptrace::Registers& registers, core::TimePoint now) {
+  const Address last = *std::exchange(tracee.counted.aside, std::nullopt)->end_of_sequence;
+  const Address to = *exit.instruction.target;
+  Native::set_pc(registers, to);
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  const bool falls_through = to == last + Native::kBreakpoint.size();
+  cross(tracee, last, to, falls_through ? core::EdgeFlow::fallthrough : core::EdgeFlow::taken, now);
+}
+
 /// The displaced instruction was done.
 void ExactCounter::finish_aside(Tracee& tracee) {
   const auto aside = std::exchange(tracee.counted.aside, std::nullopt);
@@ -126,6 +193,17 @@ void ExactCounter::finish_aside(Tracee& tracee) {
 /// Something else came before it was done: it is still to be.
 void ExactCounter::leave_aside(Tracee& tracee) {
   const CountedThread::Aside aside = *tracee.counted.aside;
+  if (aside.end_of_sequence) {
+    auto registers = ptrace::registers(tracee.id.tid);
+    if (!registers || trap_is_pending(tracee, Native::pc(*registers))) {
+      return;
+    }
+    if (const Site* const exit = tracee.process->counted->planted_at(Native::pc(*registers));
+        exit != nullptr && tracee.process->counted->copies().at(exit->instruction.address)) {
+      come_out_of_sequence(tracee, *exit, *registers, core::Clock::now());
+      return;
+    }
+  }
   finish_aside(tracee);
   if (aside.in_copy) {
     (void)ptrace::set_registers(tracee.id.tid, aside.before);

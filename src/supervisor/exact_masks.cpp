@@ -12,11 +12,11 @@
 #include "arch/native.h"
 #include "supervisor/exact_counter.h"
 #include "supervisor/proc_files.h"
-#include "supervisor/rescue_native.h"
 
 namespace sp::supervisor {
 namespace {
 
+using arch::NativeRescue;
 using core::Address;
 
 using Mask = std::uint64_t;
@@ -76,31 +76,24 @@ bool ExactCounter::change_mask(Tracee& tracee, std::uint64_t number,
 
 /// The same at the call's entry. From the next time on it is a breakpoint, see CountedCode::gate().
 bool ExactCounter::change_mask_in_its_stead(Tracee& tracee, const CountedThread::Call& call) {
-  if constexpr (NativeRescue::kAvailable) {
-    auto registers = ptrace::registers(tracee.id.tid);
-    if (!registers || !change_mask(tracee, call.number, call.arguments)) {
-      return false;
-    }
-    tracee.process->counted->gate(arch::Native::pc(*registers));
-    NativeRescue::skip_call(*registers, 0);
-    (void)ptrace::set_registers(tracee.id.tid, *registers);
-    return true;
-  } else {
+  const auto registers = ptrace::registers(tracee.id.tid);
+  if (!registers || !change_mask(tracee, call.number, call.arguments)) {
     return false;
   }
+  tracee.process->counted->gate(arch::Native::pc(*registers));
+  (void)ptrace::skip_syscall(tracee.id.tid, *registers, 0);
+  return true;
 }
 
 void ExactCounter::on_gate(Tracee& tracee, Site& site, ptrace::Registers& registers) {
   CountedCode& code = *tracee.process->counted;
-  if constexpr (NativeRescue::kAvailable) {
-    const auto [number, arguments] = NativeRescue::next_call(registers);
-    if (change_mask(tracee, number, arguments)) {
-      NativeRescue::finish_call(registers, 0);
-      arch::Native::set_pc(registers, site.instruction.next());
-      come_back(tracee, site.instruction.next());
-    } else {
-      (void)code.lift(site);  // other calls are made there too
-    }
+  const auto [number, arguments] = NativeRescue::next_call(registers);
+  if (change_mask(tracee, number, arguments)) {
+    NativeRescue::finish_call(registers, 0);
+    arch::Native::set_pc(registers, site.instruction.next());
+    come_back(tracee, site.instruction.next());
+  } else {
+    (void)code.lift(site);  // other calls are made there too
   }
   (void)ptrace::set_registers(tracee.id.tid, registers);
   go(tracee);

@@ -11,12 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/rescue_native.h"
+#include "arch/native.h"
 #include "supervisor/stray_children.h"
 #include "supervisor/turned_back.h"
 
 namespace sp::supervisor {
 namespace {
+
+using arch::NativeRescue;
 
 void sleep_milliseconds(long milliseconds) {
   const timespec pause{milliseconds / 1000, (milliseconds % 1000) * 1'000'000};
@@ -25,14 +27,14 @@ void sleep_milliseconds(long milliseconds) {
 
 /// By now another superprofiler may have attached, with a handler in the same place.
 void disarm(int memory, std::uint64_t handler, std::uint64_t superprofiler) {
-  if constexpr (NativeRescue::kAvailable) {
-    const auto at = static_cast<off_t>(handler);
-    std::uint64_t owner = 0;
-    if (::pread(memory, &owner, sizeof owner, at + static_cast<off_t>(NativeRescue::kOwner)) ==
-            static_cast<ssize_t>(sizeof owner) &&
-        owner == superprofiler) {
-      [[maybe_unused]] const ssize_t written = ::pwrite(memory, &NativeRescue::kDisarmed, 1, at);
-    }
+  constexpr auto& kDisarmed = NativeRescue::kDisarmed;
+  const auto at = static_cast<off_t>(handler);
+  std::uint64_t owner = 0;
+  if (::pread(memory, &owner, sizeof owner, at + static_cast<off_t>(NativeRescue::kOwner)) ==
+          static_cast<ssize_t>(sizeof owner) &&
+      owner == superprofiler) {
+    [[maybe_unused]] const ssize_t written =
+        ::pwrite(memory, kDisarmed.data(), kDisarmed.size(), at);
   }
 }
 

@@ -24,7 +24,7 @@ using core::Address;
 constexpr std::uint64_t kRegionSize = std::uint64_t{64} << 10U;
 constexpr std::uint64_t kSlot = 64;
 static_assert(Native::kLongestRelocation <= kSlot);
-constexpr std::uint64_t kReach = std::uint64_t{1} << 30U;
+constexpr std::uint32_t kSlotsOfSequence = (Native::kLongestExclusiveCopy + kSlot - 1) / kSlot;
 constexpr std::uint64_t kLowest = std::uint64_t{1} << 16U;  // vm.mmap_min_addr as it comes
 
 /// The end of the nearest gap below the mapping that holds `near`.
@@ -37,7 +37,7 @@ std::optional<Address> gap_below(const std::vector<core::Mapping>& maps, Address
     }
     // Room is left on both sides: a stack may grow there, and a heap.
     if (mapping.range.begin.value() >= end_of_last + 2 * kRegionSize &&
-        near - mapping.range.begin < kReach) {
+        near - mapping.range.begin < Native::kJumpReach / 2) {
       gap = mapping.range.begin - kRegionSize;
     }
     end_of_last = mapping.range.end.value();
@@ -45,7 +45,9 @@ std::optional<Address> gap_below(const std::vector<core::Mapping>& maps, Address
   return gap;
 }
 
-bool reaches(Address a, Address b) { return (a > b ? a - b : b - a) < 2 * kReach - kRegionSize; }
+bool reaches(Address a, Address b) {
+  return (a > b ? a - b : b - a) < Native::kJumpReach - kRegionSize;
+}
 
 }  // namespace
 
@@ -54,13 +56,43 @@ std::optional<Address> OutOfLine::copy_of(Address site, std::span<const std::byt
   if (const auto known = copies_.find(site); known != copies_.end()) {
     return known->second;
   }
+  Region* const region = region_for(site, 1, call, tid);
+  return region == nullptr ? std::nullopt : put(*region, site, code, memory);
+}
+
+OutOfLine::Region* OutOfLine::region_for(Address site, std::uint32_t slots, Address call,
+                                         pid_t tid) {
   for (Region& region : regions_) {
-    if (reaches(region.range.begin, site) && region.used * kSlot < kRegionSize) {
-      return put(region, site, code, memory);
+    if (reaches(region.range.begin, site) && (region.used + slots) * kSlot <= kRegionSize) {
+      return &region;
     }
   }
-  Region* const region = call == Address{} ? nullptr : make_region(site, call, tid);
-  return region == nullptr ? std::nullopt : put(*region, site, code, memory);
+  return call == Address{} ? nullptr : make_region(site, call, tid);
+}
+
+const OutOfLine::Sequence* OutOfLine::copy_of_sequence(Address site,
+                                                       std::span<const std::byte> code,
+                                                       const TargetMemory& memory, Address call,
+                                                       pid_t tid) {
+  if (const auto known = sequences_.find(site); known != sequences_.end()) {
+    return &known->second;
+  }
+  Region* const region = region_for(site, kSlotsOfSequence, call, tid);
+  if (region == nullptr) {
+    return nullptr;
+  }
+  const Address at = region->range.begin + region->used * kSlot;
+  const auto copy = Native::relocate_exclusive(code, site, at);
+  if (!copy || !memory.write(at, copy->code)) {
+    return nullptr;
+  }
+  Sequence sequence{at, {}};
+  for (const auto& exit : copy->exits) {
+    sequence.exits.push_back(at + exit.offset);
+  }
+  region->used += kSlotsOfSequence;
+  region->sites.insert(region->sites.end(), kSlotsOfSequence, site);
+  return &sequences_.emplace(site, std::move(sequence)).first->second;
 }
 
 void OutOfLine::make_room(Address near, Address call, pid_t tid) {
@@ -115,12 +147,19 @@ std::optional<OutOfLine::Inside> OutOfLine::at(Address pc) const {
   return std::nullopt;
 }
 
+void OutOfLine::forget(core::AddressRange range) {
+  const auto inside = [&range](const auto& copy) { return range.contains(copy.first); };
+  std::erase_if(copies_, inside);
+  std::erase_if(sequences_, inside);
+}
+
 void OutOfLine::remove(Address call, pid_t tid) {
   for (const Region& region : regions_) {
     (void)remote_call(tid, call, SYS_munmap, {region.range.begin.value(), kRegionSize, 0, 0, 0, 0});
   }
   regions_.clear();
   copies_.clear();
+  sequences_.clear();
 }
 
 }  // namespace sp::supervisor

@@ -27,6 +27,17 @@ class OutOfLine {
                                                      const TargetMemory& memory, core::Address call,
                                                      pid_t tid);
 
+  /// The same for a sequence that must not be stopped within (arch/exclusive.h): its copy, and the
+  /// jumps at which a thread comes out of it.
+  struct Sequence {
+    core::Address at;
+    std::vector<core::Address> exits;
+  };
+  [[nodiscard]] const Sequence* copy_of_sequence(core::Address site,
+                                                 std::span<const std::byte> code,
+                                                 const TargetMemory& memory, core::Address call,
+                                                 pid_t tid);
+
   /// The same without a copy yet: a region that reaches what is near, unless there is one.
   void make_room(core::Address near, core::Address call, pid_t tid);
 
@@ -38,6 +49,9 @@ class OutOfLine {
   [[nodiscard]] std::optional<Inside> at(core::Address pc) const;
   [[nodiscard]] bool empty() const { return regions_.empty(); }
 
+  /// There may be other code in a piece by now.
+  void forget(core::AddressRange range);
+
   /// Unmaps the regions; no thread is in them.
   void remove(core::Address call, pid_t tid);
 
@@ -47,12 +61,15 @@ class OutOfLine {
     std::uint32_t used = 0;
     std::vector<core::Address> sites;
   };
+  /// One that has `slots` left.
+  Region* region_for(core::Address site, std::uint32_t slots, core::Address call, pid_t tid);
   std::optional<core::Address> put(Region& region, core::Address site,
                                    std::span<const std::byte> code, const TargetMemory& memory);
   Region* make_region(core::Address near, core::Address call, pid_t tid);
 
   std::vector<Region> regions_;
   std::unordered_map<core::Address, core::Address> copies_;
+  std::unordered_map<core::Address, Sequence> sequences_;
 };
 
 }  // namespace sp::supervisor

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "arch/native.h"
-#include "supervisor/rescue_native.h"
 
 namespace sp::supervisor {
 namespace {
 
 using arch::Native;
+using arch::NativeRescue;
 using core::Address;
 
 }  // namespace
@@ -59,10 +59,8 @@ PlantedCode::PlantedCode(core::ProcessId owner, pid_t tid, const PlantedCode& pa
 }
 
 void PlantedCode::tell_guardian_of_handler() {
-  if constexpr (NativeRescue::kAvailable) {
-    const std::uint64_t number = space_;  // a forked child has its parent's there
-    (void)memory_.write(rescue_.page + NativeRescue::kSpace, std::as_bytes(std::span(&number, 1)));
-  }
+  const std::uint64_t number = space_;  // a forked child has its parent's there
+  (void)memory_.write(rescue_.page + NativeRescue::kSpace, std::as_bytes(std::span(&number, 1)));
   guardian_.hand_handler(space_, rescue_.page);
 }
 
@@ -143,6 +141,49 @@ std::optional<Address> PlantedCode::copy_of(const Site& site, pid_t tid) {
   return copies_.copy_of(site.instruction.address, site.code, memory_, rescue_.call, tid);
 }
 
+std::optional<Address> PlantedCode::copy_of_sequence(Address from, pid_t tid) {
+  std::array<std::byte, Native::kLongestExclusive> code{};
+  const std::size_t size = fetch(from, code);
+  const OutOfLine::Sequence* const copy =
+      copies_.copy_of_sequence(from, std::span(code).first(size), memory_, rescue_.call, tid);
+  if (copy == nullptr || !rescue_.handler_is_ours) {
+    return std::nullopt;
+  }
+  for (const Address exit : copy->exits) {
+    const auto jump = planted_at(exit) == nullptr ? decode(exit) : std::nullopt;
+    if (jump && !write_breakpoint(site_of(*jump))) {
+      return std::nullopt;
+    }
+  }
+  return copy->at;
+}
+
+std::size_t PlantedCode::sequence_at(Address address) {
+  if constexpr (Native::kLongestExclusive > 0) {
+    std::array<std::byte, Native::kLongestExclusive> code{};
+    const std::span<std::byte> there = std::span(code).first(fetch(address, code));
+    const bool can_move = Native::relocate_exclusive(there, address, address).has_value();
+    return can_move ? Native::exclusive_length(there) : 0;
+  } else {
+    return 0;
+  }
+}
+
+bool PlantedCode::is_in_sequence(Address address) {
+  if constexpr (Native::kLongestExclusive > 0) {
+    std::array<std::byte, 2 * Native::kLongestExclusive> code{};
+    const Address first = address - Native::kLongestExclusive;
+    const std::span<std::byte> there = std::span(code).first(fetch(first, code));
+    for (std::size_t at = 0; at <= Native::kLongestExclusive && at < there.size();
+         at += Native::kBreakpoint.size()) {
+      if (at + Native::exclusive_length(there.subspan(at)) > Native::kLongestExclusive) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 Site& PlantedCode::site_of(const core::Instruction& instruction) {
   const auto [found, is_new] = sites_.try_emplace(instruction.address);
   Site& site = found->second;
@@ -155,9 +196,12 @@ Site& PlantedCode::site_of(const core::Instruction& instruction) {
 
 bool PlantedCode::plant(Site& site) {
   const Address address = site.instruction.address;
-  if (!plants_ || unplantable_pages_.contains(address.value() / kPageSize)) {
-    return false;
-  }
+  return plants_ && !unplantable_pages_.contains(address.value() / kPageSize) &&
+         write_breakpoint(site);
+}
+
+bool PlantedCode::write_breakpoint(Site& site) {
+  const Address address = site.instruction.address;
   if (!put_on_board(site)) {
     return false;
   }
@@ -322,6 +366,7 @@ void PlantedCode::forget_sites(core::AddressRange range) {
     entry.second.ways = {};
   }
   std::erase_if(sites_, inside);
+  copies_.forget(range);
   const std::uint64_t first = range.begin.value() / kPageSize;
   const std::uint64_t end = (range.end.value() + kPageSize - 1) / kPageSize;
   const auto is_gone = [&](std::uint64_t number) { return number >= first && number < end; };

@@ -122,6 +122,13 @@ class PlantedCode {
   /// Where the site's instruction can be executed instead, by a thread that is in a stop for a
   /// signal or an interrupt; see out_of_line.h.
   [[nodiscard]] std::optional<core::Address> copy_of(const Site& site, pid_t tid);
+  /// The same for a sequence that must not be stopped within: its copy, with breakpoints where a
+  /// thread comes out of it; nothing where that cannot be. It may be planted where else nothing is.
+  [[nodiscard]] std::optional<core::Address> copy_of_sequence(core::Address from, pid_t tid);
+  /// Bytes of the sequence that begins there, and for which there can be a copy; 0 else.
+  [[nodiscard]] std::size_t sequence_at(core::Address address);
+  /// A breakpoint there would be in such a sequence.
+  [[nodiscard]] bool is_in_sequence(core::Address address);
   /// Has the target make its room for copies of code near there now, so that neither a hit nor a
   /// child has to. The thread is in such a stop.
   void make_room_for_copies(core::Address near, pid_t tid) {
@@ -152,6 +159,7 @@ class PlantedCode {
   template <typename Change>
   bool rewrite(std::span<Site* const> sites, const Change& change);
   bool put_on_board(Site& site);
+  bool write_breakpoint(Site& site);
   void take_off_board(Site& site);
 
   Guardian& guardian_;

@@ -331,7 +331,9 @@ Address ProbedCode::choose_probe(const core::MappedBlock& mapped) {
     const bool runs_on = instruction && instruction->flow == core::Flow::next;
     const bool transfers =
         instruction && core::ends_block(instruction->flow) && instruction->flow != core::Flow::stop;
-    if ((runs_on || transfers) && is_emulated(at, code)) {
+    if (is_in_sequence(at)) {
+      // A breakpoint there would make it endless.
+    } else if ((runs_on || transfers) && is_emulated(at, code)) {
       choice = at;
     } else if (runs_on && can_be_moved(at, std::span(code).first(size))) {
       second = at;

@@ -194,6 +194,21 @@ core::Result<SyscallStop> syscall_stop(pid_t tid) {
   return stop;
 }
 
+core::Result<void> skip_syscall(pid_t tid, const Registers& registers, std::int64_t result) {
+  using Native = arch::NativeRescue;
+  Registers skipped = registers;
+  Native::skip_call(skipped, result);
+  if (const auto set = set_registers(tid, skipped); !set || Native::kCallRegisters == 0) {
+    return set;
+  }
+  int none = -1;
+  iovec piece{&none, sizeof none};
+  return done_or_errno(
+      request(PTRACE_SETREGSET, tid,
+              as_pointer(static_cast<std::uintptr_t>(Native::kCallRegisters)), &piece),
+      "skipping a system call", tid);
+}
+
 core::Result<unsigned long> event_message(pid_t tid) {
   unsigned long message = 0;
   if (request(PTRACE_GETEVENTMSG, tid, nullptr, &message) == -1) {

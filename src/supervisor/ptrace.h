@@ -67,6 +67,10 @@ struct SyscallStop {
   std::int64_t result = 0;                   // at an exit: negative errno where it failed
 };
 [[nodiscard]] core::Result<SyscallStop> syscall_stop(pid_t tid);
+/// At a call's entry, with the thread's registers there: the kernel makes none, and the thread sees
+/// that result.
+[[nodiscard]] core::Result<void> skip_syscall(pid_t tid, const Registers& registers,
+                                              std::int64_t result);
 /// The number that goes with an event: new tid, former tid of an exec, exit status.
 [[nodiscard]] core::Result<unsigned long> event_message(pid_t tid);
 

@@ -16,13 +16,13 @@
 #include "core/mapping.h"
 #include "supervisor/proc_files.h"
 #include "supervisor/ptrace.h"
-#include "supervisor/rescue_native.h"
 #include "supervisor/target_memory.h"
 #include "supervisor/wait_status.h"
 
 namespace sp::supervisor {
 namespace {
 
+using arch::NativeRescue;
 using core::Address;
 
 /// Where it is confined by seccomp and we are not, the call could be the end of it.
@@ -176,7 +176,7 @@ core::Result<std::int64_t> call_by_step(pid_t tid, Address place, long number,
                                         const std::array<std::uint64_t, 6>& arguments) {
   const auto before = ptrace::registers(tid);
   const auto mask = ptrace::signal_mask(tid);
-  if constexpr (requires { Native::kStubSize; }) {
+  if constexpr (Native::kCallsByStub) {
     if (!before || !TargetMemory(tid).write(place, Native::kSyscall)) {
       return core::fail("calling in the target", ESRCH);
     }
@@ -192,7 +192,7 @@ core::Result<std::int64_t> call_by_step(pid_t tid, Address place, long number,
   const auto after = ptrace::registers(tid);
   (void)ptrace::set_registers(tid, *before);
   (void)ptrace::set_signal_mask(tid, *mask);
-  if constexpr (requires { Native::kStubSize; }) {
+  if constexpr (Native::kCallsByStub) {
     (void)TargetMemory(tid).write(place, std::array<std::byte, Native::kSyscall.size()>{});
   }
   stop_came.send_again(tid);
@@ -246,6 +246,46 @@ std::optional<Address> find_instruction(const TargetMemory& memory,
              : std::optional(vdso->range.begin + static_cast<std::uint64_t>(found - bytes.begin()));
 }
 
+template <typename Native>
+std::optional<Address> find_place(const TargetMemory& memory,
+                                  const std::vector<core::Mapping>& maps) {
+  if constexpr (Native::kCallsByStub) {
+    return find_room<Native>(memory, maps);
+  } else {
+    return find_instruction<Native>(memory, maps);
+  }
+}
+
+/// Whether an interrupted call is made once more, and as restart_syscall, some kernels decide
+/// behind the stop that interrupted it. Runs to where the registers say so. False where the thread
+/// is gone.
+bool settle_restart(pid_t tid, StopCame& stop_came) {
+  const auto mask = ptrace::signal_mask(tid);
+  const bool settled =
+      mask && ptrace::set_signal_mask(tid, kAllSignals) && run_to_interrupt(tid, stop_came);
+  if (mask) {
+    (void)ptrace::set_signal_mask(tid, *mask);
+  }
+  return settled;
+}
+
+template <typename Native>
+core::Result<std::int64_t> call(pid_t tid, Address place, long number,
+                                const std::array<std::uint64_t, 6>& arguments) {
+  if constexpr (Native::kCallsByStub) {
+    return is_without_signal(tid) ? call_by_stub<Native>(tid, place, number, arguments)
+                                  : call_by_step<Native>(tid, place, number, arguments);
+  } else {
+    StopCame stop_came;
+    if (is_without_signal(tid) && !settle_restart(tid, stop_came)) {
+      return core::fail("calling in the target", ESRCH);
+    }
+    auto answer = call_by_step<Native>(tid, place, number, arguments);
+    stop_came.send_again(tid);
+    return answer;
+  }
+}
+
 }  // namespace
 
 std::optional<Address> find_place_for_calls(pid_t tid) {
@@ -253,15 +293,7 @@ std::optional<Address> find_place_for_calls(pid_t tid) {
   if (!text) {
     return std::nullopt;
   }
-  const std::vector<core::Mapping> maps = core::parse_maps(*text);
-  const TargetMemory memory(tid);
-  if constexpr (requires { NativeRescue::kStubSize; }) {
-    return find_room<NativeRescue>(memory, maps);
-  } else if constexpr (NativeRescue::kAvailable) {
-    return find_instruction<NativeRescue>(memory, maps);
-  } else {
-    return std::nullopt;
-  }
+  return find_place<NativeRescue>(TargetMemory(tid), core::parse_maps(*text));
 }
 
 core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
@@ -269,14 +301,7 @@ core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
   if (place == Address{} || !is_free_to_call(tid)) {
     return core::fail("calling in the target", EPERM);
   }
-  if constexpr (requires { NativeRescue::kStubSize; }) {
-    return is_without_signal(tid) ? call_by_stub<NativeRescue>(tid, place, number, arguments)
-                                  : call_by_step<NativeRescue>(tid, place, number, arguments);
-  } else if constexpr (NativeRescue::kAvailable) {
-    return call_by_step<NativeRescue>(tid, place, number, arguments);
-  } else {
-    return core::fail("calling in the target", ENOSYS);
-  }
+  return call<NativeRescue>(tid, place, number, arguments);
 }
 
 }  // namespace sp::supervisor

@@ -12,14 +12,15 @@
 #include <span>
 #include <string>
 
+#include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/proc_files.h"
 #include "supervisor/remote_call.h"
-#include "supervisor/rescue_native.h"
 
 namespace sp::supervisor {
 namespace {
 
+using arch::NativeRescue;
 using core::Address;
 
 constexpr std::uint64_t kPageSize = 4096;
@@ -46,22 +47,24 @@ bool set_action(const PlantedCode::Rescue& rescue, pid_t tid, std::uint64_t acti
 }
 
 /// The default action, or what an earlier run of ours that was killed has left.
-template <typename Native>
 bool is_to_be_had(PlantedCode& code, pid_t tid, std::uint64_t handler) {
   if (handler == 0) {
     return true;
   }
-  std::array<std::byte, Native::kHandler.size()> there{};
+  constexpr auto& kCode = NativeRescue::kHandler;
+  constexpr auto& kDisarmed = NativeRescue::kDisarmed;
+  constexpr std::size_t kFirst = kDisarmed.size();
+  std::array<std::byte, kCode.size()> there{};
   if (handler % kPageSize != 0 || code.memory().read(Address{handler}, there) != there.size() ||
-      (there[0] != Native::kDisarmed && there[0] != std::byte{Native::kHandler[0]}) ||
-      std::memcmp(there.data() + 1, Native::kHandler.data() + 1, there.size() - 1) != 0) {
+      (std::memcmp(there.data(), kDisarmed.data(), kFirst) != 0 &&
+       std::memcmp(there.data(), kCode.data(), kFirst) != 0) ||
+      std::memcmp(there.data() + kFirst, kCode.data() + kFirst, kCode.size() - kFirst) != 0) {
     return false;
   }
   (void)remote_call(tid, code.rescue().call, SYS_munmap, {handler, kMapped, 0, 0, 0, 0});
   return true;
 }
 
-template <typename Native>
 void install(PlantedCode& code, pid_t tid) {
   PlantedCode::Rescue& rescue = code.rescue();
   constexpr std::uint64_t kRestorerFlag = 0x04000000;  // SA_RESTORER
@@ -84,14 +87,17 @@ void install(PlantedCode& code, pid_t tid) {
       code.memory().read(rescue.page, std::as_writable_bytes(std::span(&before, 1))) ==
           sizeof before;
   const Action ours{at, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag,
-                    at + Native::kRestorer, 0};
-  std::array<std::byte, kOurAction + sizeof ours> content{};
-  std::memcpy(content.data(), Native::kHandler.data(), Native::kHandler.size());
+                    at + NativeRescue::kRestorer, 0};
+  static_assert(NativeRescue::kHandler.size() <= NativeRescue::kOwner &&
+                NativeRescue::kHandler.size() <= kOurAction &&
+                NativeRescue::kSpace + sizeof(std::uint64_t) <= kDefaultAction);
+  std::array<std::byte, kDefaultAction> content{};
+  std::memcpy(content.data(), NativeRescue::kHandler.data(), NativeRescue::kHandler.size());
   std::memcpy(content.data() + kOurAction, &ours, sizeof ours);
   const auto owner = static_cast<std::uint64_t>(::getpid());
-  std::memcpy(content.data() + Native::kOwner, &owner, sizeof owner);
+  std::memcpy(content.data() + NativeRescue::kOwner, &owner, sizeof owner);
   rescue.handler_is_ours =
-      asked && is_to_be_had<Native>(code, tid, before.handler) &&
+      asked && is_to_be_had(code, tid, before.handler) &&
       code.memory().write(rescue.page, content) &&
       call(SYS_mprotect, {at, kPageSize, PROT_READ | PROT_EXEC, 0, 0, 0}) == 0 &&
       set_action(rescue, tid, kOurAction);
@@ -138,9 +144,9 @@ class KeptSignal {
 
 void install_rescue(PlantedCode& code, pid_t tid) {
   code.rescue().tried = true;
-  if constexpr (NativeRescue::kAvailable) {
+  {
     const KeptSignal kept(tid);
-    install<NativeRescue>(code, tid);
+    install(code, tid);
   }
   if (!code.rescue().handler_is_ours) {
     core::log_detail("process {} would not outlive a SIGKILL of superprofiler", tid);
@@ -189,9 +195,7 @@ void remove_rescue(PlantedCode& code, pid_t tid) {
 }
 
 void set_second_argument(ptrace::Registers& registers, std::uint64_t value) {
-  if constexpr (NativeRescue::kAvailable) {
-    NativeRescue::set_second_argument(registers, value);
-  }
+  NativeRescue::set_second_argument(registers, value);
 }
 
 }  // namespace sp::supervisor

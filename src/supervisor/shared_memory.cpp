@@ -9,12 +9,14 @@
 #include <cstddef>
 #include <span>
 
+#include "arch/native.h"
 #include "supervisor/rescue.h"
-#include "supervisor/rescue_native.h"
 #include "supervisor/target_memory.h"
 
 namespace sp::supervisor {
 namespace {
+
+using arch::NativeRescue;
 
 /// Containers often refuse kcmp(2). A word written into the one's page of ours shows in the
 /// other's.
@@ -40,21 +42,19 @@ bool shows_in_each_other(const PlantedCode& parent, pid_t child) {
 }  // namespace
 
 Descent descent(const PlantedCode& code, pid_t child) {
-  if constexpr (NativeRescue::kAvailable) {
-    static_assert(NativeRescue::kSpace == NativeRescue::kOwner + sizeof(std::uint64_t));
-    std::array<std::uint64_t, 2> words{};
-    const auto bytes = std::as_writable_bytes(std::span(words));
-    const core::Address page = code.rescue().page;
-    if (page != core::Address{}) {
-      const bool is_ours =
-          TargetMemory(child).read(page + NativeRescue::kOwner, bytes) == bytes.size() &&
-          words[0] == static_cast<std::uint64_t>(::getpid()) && words[1] != 0;
-      return !is_ours                   ? Descent::from_before
-             : words[1] == code.space() ? Descent::copy
-                                        : Descent::of_another;
-    }
+  static_assert(NativeRescue::kSpace == NativeRescue::kOwner + sizeof(std::uint64_t));
+  std::array<std::uint64_t, 2> words{};
+  const auto bytes = std::as_writable_bytes(std::span(words));
+  const core::Address page = code.rescue().page;
+  if (page == core::Address{}) {
+    return Descent::unknown;
   }
-  return Descent::unknown;
+  const bool is_ours =
+      TargetMemory(child).read(page + NativeRescue::kOwner, bytes) == bytes.size() &&
+      words[0] == static_cast<std::uint64_t>(::getpid()) && words[1] != 0;
+  return !is_ours                   ? Descent::from_before
+         : words[1] == code.space() ? Descent::copy
+                                    : Descent::of_another;
 }
 
 bool shares_memory(const PlantedCode& parent, pid_t child) {

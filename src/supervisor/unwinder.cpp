@@ -149,6 +149,15 @@ StackWalk::Step StackWalk::leave_by_description() {
   if (caller.pc == core::Address{}) {
     return end(core::StackEnd::root);
   }
+  // The loader's _dl_runtime_resolve says that its caller's sp is below where the return address
+  // was pushed by a PLT; glibc, sysdeps/aarch64/dl-trampoline.S.
+  if (NativeFrames::kLinkRegister && memory_.word(caller.sp + kWord) == cursor_.pc().value() &&
+      cursor_.return_slot() == caller.sp + kWord) {
+    FrameRegisters registers = cursor_.registers();
+    registers.set(NativeFrames::kStackPointer, (caller.sp + 2 * kWord).value());
+    const Step step = move_to(registers, caller.is_return_address);
+    return step == Step::no_answer ? end(core::StackEnd::bad_memory) : step;
+  }
   // A handler may run on a stack of its own, which can be anywhere.
   if ((caller.is_return_address && !is_above(caller.sp)) || !believe(caller)) {
     return end(core::StackEnd::bad_memory);
@@ -181,6 +190,16 @@ StackWalk::Step StackWalk::leave_by_signal_return() {
 }
 
 StackWalk::Step StackWalk::leave_by_stub() {
+  if constexpr (NativeFrames::kLinkRegister) {
+    FrameRegisters registers = cursor_.registers();
+    const auto released =
+        NativeFrames::linked_return(region_.code_before(pc_), region_.code_from(pc_));
+    if (released && registers.known.test(*NativeFrames::kLinkRegister)) {
+      registers.pc = core::Address{registers.values[*NativeFrames::kLinkRegister]};
+      registers.set(NativeFrames::kStackPointer, offset_by(sp_.value(), *released).value());
+      return move_to(registers, true);
+    }
+  }
   auto slot = NativeFrames::frameless_return_slot(region_.code_before(pc_), region_.code_from(pc_));
   if (!slot && was_called_from_top_of_stack()) {
     slot = 0;

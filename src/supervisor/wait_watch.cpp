@@ -75,6 +75,7 @@ bool WaitWatch::look(SampleSlot& slot, core::TimePoint now) {
   waited.syscall = wait_name(key->number);
   waited.unstopped = true;
   core::RawStack raw;
+  raw.registers = arch::Native::to_dwarf({});
   raw.registers.pc = core::Address{key->pc};
   raw.registers.sp = core::Address{key->sp};
   raw.registers.complete = false;

@@ -5,7 +5,6 @@
 #include <sstream>
 #include <string>
 
-#include "arch/native.h"
 #include "end_to_end/profiled.h"
 
 namespace sp::end_to_end {
@@ -13,12 +12,6 @@ namespace {
 
 class ExactCrowds : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (arch::Native::kName != "x86_64") {
-      GTEST_SKIP() << "exact mode is for x86_64";
-    }
-  }
-
   Profiled counted(const Words& program, const Words& more = {}) {
     Words options = {"-q", "--single", "--overwrite"};
     options.insert(options.end(), more.begin(), more.end());

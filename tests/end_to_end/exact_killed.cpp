@@ -8,7 +8,6 @@
 #include <random>
 #include <string>
 
-#include "arch/native.h"
 #include "end_to_end/profiled.h"
 
 namespace sp::end_to_end {
@@ -16,12 +15,6 @@ namespace {
 
 class ExactKilled : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (arch::Native::kName != "x86_64") {
-      GTEST_SKIP() << "exact mode is for x86_64";
-    }
-  }
-
   /// Kills at a random moment from the first breakpoint on; then it must say `answer`.
   void expect_survivors(const Words& program, const std::string& answer) {
     std::minstd_rand random(8);

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "arch/native.h"
 #include "end_to_end/probe_support.h"
 
 namespace sp::end_to_end {
@@ -17,12 +16,6 @@ namespace {
 
 class OriginalCounts : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (arch::Native::kName != "x86_64") {
-      GTEST_SKIP() << "exact mode is for x86_64";
-    }
-  }
-
   struct Row {
     std::string function;
     std::string offset;  // within the function

@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <sstream>
 
-#include "arch/native.h"
-
 namespace sp::end_to_end {
 namespace {
 
@@ -92,12 +90,6 @@ std::set<std::string> functions_with_blocks(const RunFiles& files) {
     functions.insert(block.function);
   }
   return functions;
-}
-
-void Probes::SetUp() {
-  if (arch::Native::kName != "x86_64") {
-    GTEST_SKIP() << "probes are for x86_64";
-  }
 }
 
 }  // namespace sp::end_to_end

@@ -38,8 +38,6 @@ struct BlockRow {
 /// Tests of default mode's probes, where there are any.
 class Probes : public ::testing::Test {
  protected:
-  void SetUp() override;
-
   TempDir directory_;
 };
 

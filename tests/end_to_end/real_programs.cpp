@@ -11,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "arch/native.h"
 #include "end_to_end/profiled.h"
 
 namespace sp::end_to_end {
@@ -188,9 +187,6 @@ TEST_P(RealPrograms, are_unharmed_when_attached) {
 }
 
 TEST_P(RealPrograms, are_unharmed_when_counted) {
-  if (arch::Native::kName != "x86_64") {
-    GTEST_SKIP() << "exact mode is for x86_64";
-  }
   write_file(directory_ / "text", words_of(5'000));
   const Words& command = GetParam().shortened.empty() ? GetParam().command : GetParam().shortened;
   const Outcome without = run(command, start_);

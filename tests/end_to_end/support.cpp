@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -68,8 +69,13 @@ std::string lines_of(const std::string& text, bool own) {
 
 }  // namespace
 
+int patience_factor() {
+  const char* const wanted = std::getenv("SP_TEST_PATIENCE");
+  return wanted != nullptr ? std::max(1, std::atoi(wanted)) : 1;
+}
+
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + patience * patience_factor();
   auto pause = std::chrono::microseconds(200);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) {

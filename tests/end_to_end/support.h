@@ -21,6 +21,9 @@ using Words = std::vector<std::string>;
 /// that long.
 constexpr std::chrono::seconds kPatience{90};
 
+/// How many times slower than an ordinary machine this one is: SP_TEST_PATIENCE, or 1.
+[[nodiscard]] int patience_factor();
+
 /// True as soon as `condition` holds; false where it does not by the deadline.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition,
                               std::chrono::milliseconds patience = kPatience);

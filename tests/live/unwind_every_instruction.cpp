@@ -127,7 +127,7 @@ TEST_P(UnwindEveryInstruction, matches_the_calls_and_returns_that_were_seen) {
 
 INSTANTIATE_TEST_SUITE_P(Builds, UnwindEveryInstruction,
                          testing::Values("o0", "o2", "no_pie", "static", "static_pie",
-                                         "debug_frame", "clang", "lld"));
+                                         "debug_frame", "clang", "lld", "pac_ret"));
 
 }  // namespace
 }  // namespace sp::supervisor

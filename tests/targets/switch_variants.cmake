@@ -1,6 +1,7 @@
 # The same switches as compilers spell them: switches_COMPILER_OPTIMIZATION_CODE. A compiler that is
 # not installed leaves its variants out, and their tests say so.
 function(sp_switch_variants name compiler)
+  sp_cross_options(cross ${compiler})
   foreach(level O0 O1 O2 Os)
     foreach(kind pie no_pie)
       set(flags -fPIE -pie)
@@ -13,7 +14,7 @@ function(sp_switch_variants name compiler)
       add_custom_command(
         OUTPUT ${output}
         COMMAND ${CMAKE_COMMAND} -E make_directory "${CMAKE_BINARY_DIR}/tests/targets"
-        COMMAND ${compiler} -${level} ${flags} -o ${output} ${source}
+        COMMAND ${compiler} ${cross} -${level} ${flags} -o ${output} ${source}
         DEPENDS ${source}
         VERBATIM)
       add_custom_target(target_${variant} ALL DEPENDS ${output})

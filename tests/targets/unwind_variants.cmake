@@ -3,14 +3,27 @@
 find_program(SP_CLANG NAMES clang clang-14)
 find_program(SP_LLD NAMES ld.lld ld.lld-14)
 
+# What a compiler that is called by hand has to be told of the CPU that is built for.
+function(sp_cross_options result compiler)
+  set(options "")
+  if(CMAKE_CROSSCOMPILING)
+    set(options "--sysroot=${CMAKE_SYSROOT}")
+    if(compiler MATCHES "clang")
+      list(APPEND options "--target=${CMAKE_SYSTEM_PROCESSOR}-linux-gnu")
+    endif()
+  endif()
+  set(${result} "${options}" PARENT_SCOPE)
+endfunction()
+
 function(sp_unwind_variant variant compiler)
   set(output "${CMAKE_BINARY_DIR}/tests/targets/unwind_chain_${variant}")
   set(source "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/unwind_chain.c")
   get_filename_component(folder ${source} DIRECTORY)
+  sp_cross_options(cross ${compiler})
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory "${CMAKE_BINARY_DIR}/tests/targets"
-    COMMAND ${compiler} ${ARGN} -pthread -o ${output} ${source}
+    COMMAND ${compiler} ${cross} ${ARGN} -pthread -o ${output} ${source}
     DEPENDS ${source} ${folder}/unwind_truth.h
     VERBATIM)
   add_custom_target(target_unwind_chain_${variant} ALL DEPENDS ${output})
@@ -27,6 +40,10 @@ sp_unwind_variant(debug_frame ${CMAKE_C_COMPILER} -O2 -g -fno-asynchronous-unwin
                   -fno-unwind-tables -fomit-frame-pointer)
 sp_unwind_variant(frame_pointer ${CMAKE_C_COMPILER} -O2 -fno-asynchronous-unwind-tables
                   -fno-unwind-tables -fno-omit-frame-pointer)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  sp_unwind_variant(pac_ret ${CMAKE_C_COMPILER} -O2 -fomit-frame-pointer
+                    -mbranch-protection=standard)
+endif()
 if(SP_CLANG)
   sp_unwind_variant(clang ${SP_CLANG} -O2)
   if(SP_LLD)

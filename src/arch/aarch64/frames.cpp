@@ -1,5 +1,6 @@
 #include "arch/aarch64/frames.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace sp::arch::aarch64 {
@@ -20,6 +21,26 @@ std::uint32_t last_word(std::span<const std::byte> bytes) {
 
 constexpr std::uint32_t kMovX8RtSigreturn = 0xd2801168;
 constexpr std::uint32_t kSvc0 = 0xd4000001;
+constexpr std::uint32_t kNop = 0xd503201f;
+constexpr std::uint32_t kBtiC = 0xd503245f;
+constexpr std::uint32_t kPaciasp = 0xd503233f;
+constexpr std::uint32_t kRet = 0xd65f03c0;
+constexpr std::uint32_t kMovX29Sp = 0x910003fd;
+constexpr std::uint32_t kPushX16X30 = 0xa9bf7bf0;  // stp x16, x30, [sp, #-16]!
+
+bool is_push_of_frame(std::uint32_t word) {  // stp x29, x30, [sp, #-n]!
+  return (word & 0xffe07fffU) == 0xa9a07bfdU;
+}
+std::int64_t pushed_by(std::uint32_t word) {
+  return 8 * (128 - static_cast<std::int64_t>((word >> 15U) & 0x7fU));
+}
+bool does_nothing(std::uint32_t word) { return word == kNop || word == kBtiC; }
+/// What a PLT's stub is made of up to its jump: adrp x16; ldr x17, [x16, #n]; add x16, x16, #n.
+bool is_of_stub(std::uint32_t word) {
+  return does_nothing(word) || (word & 0x9f00001fU) == 0x90000010U ||
+         (word & 0xffc003ffU) == 0xf9400211U || (word & 0xffc003ffU) == 0x91000210U;
+}
+bool is_jump_of_stub(std::uint32_t word) { return word == 0xd61f0220U || word == 0xd71f0a30U; }
 
 }  // namespace
 
@@ -56,6 +77,50 @@ std::optional<Frames::Exit> Frames::find_exit(std::span<const std::byte> /*code*
 std::optional<std::int64_t> Frames::frameless_return_slot(std::span<const std::byte> /*before*/,
                                                           std::span<const std::byte> /*code*/) {
   return std::nullopt;
+}
+
+std::optional<std::int64_t> Frames::linked_return(std::span<const std::byte> before,
+                                                  std::span<const std::byte> code) {
+  constexpr std::size_t kWord = 4;
+  constexpr std::size_t kLongestStub = 6;
+  if (first_word(code) == kRet) {
+    return 0;
+  }
+  if (is_push_of_frame(last_word(before)) && first_word(code) == kMovX29Sp) {
+    return pushed_by(last_word(before));
+  }
+  std::size_t at = 0;
+  while (does_nothing(first_word(code.subspan(std::min(at, code.size())))) ||
+         first_word(code.subspan(std::min(at, code.size()))) == kPaciasp) {
+    at += kWord;
+  }
+  if (at < code.size() && is_push_of_frame(first_word(code.subspan(at)))) {
+    return 0;
+  }
+  // The first stub pushes and goes on like the others.
+  const bool is_first = first_word(code) == kPushX16X30;
+  for (at = is_first ? kWord : 0; at < kLongestStub * kWord && at < code.size(); at += kWord) {
+    const std::uint32_t word = first_word(code.subspan(at));
+    if (is_jump_of_stub(word)) {
+      break;
+    }
+    if (!is_of_stub(word)) {
+      return std::nullopt;
+    }
+  }
+  if (at >= code.size() || !is_jump_of_stub(first_word(code.subspan(at)))) {
+    return std::nullopt;
+  }
+  for (std::size_t back = kWord; !is_first && back <= before.size(); back += kWord) {
+    const std::uint32_t word = last_word(before.first(before.size() - back + kWord));
+    if (word == kPushX16X30) {
+      return 16;
+    }
+    if (!is_of_stub(word)) {
+      break;
+    }
+  }
+  return 0;
 }
 
 }  // namespace sp::arch::aarch64

@@ -49,6 +49,13 @@ struct Frames {
   /// Always nothing: a stub's return address is in x30, not in memory.
   [[nodiscard]] static std::optional<std::int64_t> frameless_return_slot(
       std::span<const std::byte> before, std::span<const std::byte> code);
+
+  /// In code that has no unwind table the return address is still in the link register, and the
+  /// caller's sp is so many bytes higher: PLT stubs, and the first and last instructions of a
+  /// function that keeps a frame pointer.
+  static constexpr std::optional<unsigned> kLinkRegister = 30;
+  [[nodiscard]] static std::optional<std::int64_t> linked_return(std::span<const std::byte> before,
+                                                                 std::span<const std::byte> code);
 };
 
 }  // namespace sp::arch::aarch64

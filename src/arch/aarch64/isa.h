@@ -12,6 +12,7 @@
 #include "arch/aarch64/breakpoint.h"
 #include "arch/aarch64/decoder.h"
 #include "arch/aarch64/emulate.h"
+#include "arch/aarch64/exclusive.h"
 #include "arch/aarch64/jump_table.h"
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/relocate.h"
@@ -30,6 +31,9 @@ struct AArch64 {
   static constexpr std::uint64_t kRedZone = aarch64::kRedZone;
   static constexpr std::span<const std::byte> kBreakpoint = aarch64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = aarch64::kLongestRelocation;
+  static constexpr std::uint64_t kJumpReach = aarch64::kJumpReach;
+  static constexpr std::size_t kLongestExclusive = aarch64::kLongestExclusive;
+  static constexpr std::size_t kLongestExclusiveCopy = aarch64::kLongestExclusiveCopy;
 
   static core::Address pc(const Registers& registers) { return aarch64::pc(registers); }
   static core::Address sp(const Registers& registers) { return aarch64::sp(registers); }
@@ -80,6 +84,13 @@ struct AArch64 {
   static std::optional<std::vector<std::byte>> relocate(std::span<const std::byte> code,
                                                         core::Address from, core::Address to) {
     return aarch64::relocate(code, from, to);
+  }
+  static std::size_t exclusive_length(std::span<const std::byte> code) {
+    return aarch64::exclusive_length(code);
+  }
+  static std::optional<ExclusiveCopy> relocate_exclusive(std::span<const std::byte> code,
+                                                         core::Address from, core::Address to) {
+    return aarch64::relocate_exclusive(code, from, to);
   }
 };
 static_assert(Isa<AArch64>);

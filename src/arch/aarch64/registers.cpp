@@ -15,6 +15,7 @@ core::DwarfRegisters to_dwarf(const Registers& registers) {
   std::ranges::copy(registers.x, dwarf.values.begin());
   dwarf.values[31] = registers.sp;
   dwarf.pc = core::Address{registers.pc};
+  dwarf.code_pointer_mask = kCodePointerMask;
   dwarf.sp = core::Address{registers.sp};
   return dwarf;
 }

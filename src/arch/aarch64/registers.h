@@ -25,7 +25,8 @@ inline constexpr std::uint64_t kRedZone = 0;
 [[nodiscard]] core::Address pc(const Registers& registers);
 [[nodiscard]] core::Address sp(const Registers& registers);
 void set_pc(Registers& registers, core::Address pc);
-/// The code pointer mask stays 0: it comes from another register set (NT_ARM_PAC_MASK).
+/// A signature in a code pointer may be in any of the bits above those of an address.
+inline constexpr std::uint64_t kCodePointerMask = ~std::uint64_t{0} << 48U;
 [[nodiscard]] core::DwarfRegisters to_dwarf(const Registers& registers);
 
 }  // namespace sp::arch::aarch64

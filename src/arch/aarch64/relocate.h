@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +12,8 @@ namespace sp::arch::aarch64 {
 
 /// No copy is longer, in bytes.
 inline constexpr std::size_t kLongestRelocation = 32;
+/// Bytes from there in which a jump reaches its target for certain, both ways.
+inline constexpr std::uint64_t kJumpReach = std::uint64_t{128} << 20U;
 
 /// Code which, when it lies at `to`, does what the instruction at `from` (whose bytes `code` begins
 /// with) does there, and goes on where that one would have gone: behind it, or where it branches.

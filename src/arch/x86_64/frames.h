@@ -53,6 +53,13 @@ struct Frames {
   /// up a frame: PLT stubs and the first instructions of a function that will push rbp.
   [[nodiscard]] static std::optional<std::int64_t> frameless_return_slot(
       std::span<const std::byte> before, std::span<const std::byte> code);
+
+  /// A call leaves its return address in memory here. See the other CPU's.
+  static constexpr std::optional<unsigned> kLinkRegister = std::nullopt;
+  [[nodiscard]] static std::optional<std::int64_t> linked_return(
+      std::span<const std::byte> /*before*/, std::span<const std::byte> /*code*/) {
+    return std::nullopt;
+  }
 };
 
 }  // namespace sp::arch::x86_64

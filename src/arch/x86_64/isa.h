@@ -13,6 +13,7 @@
 #include "arch/x86_64/breakpoint.h"
 #include "arch/x86_64/decoder.h"
 #include "arch/x86_64/emulate.h"
+#include "arch/x86_64/exclusive.h"
 #include "arch/x86_64/jump_table.h"
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/relocate.h"
@@ -30,6 +31,9 @@ struct X86_64 {
   static constexpr std::uint64_t kRedZone = x86_64::kRedZone;
   static constexpr std::span<const std::byte> kBreakpoint = x86_64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = x86_64::kLongestRelocation;
+  static constexpr std::uint64_t kJumpReach = x86_64::kJumpReach;
+  static constexpr std::size_t kLongestExclusive = x86_64::kLongestExclusive;
+  static constexpr std::size_t kLongestExclusiveCopy = x86_64::kLongestExclusiveCopy;
 
   static core::Address pc(const Registers& registers) { return x86_64::pc(registers); }
   static core::Address sp(const Registers& registers) { return x86_64::sp(registers); }
@@ -78,6 +82,13 @@ struct X86_64 {
   static std::optional<std::vector<std::byte>> relocate(std::span<const std::byte> code,
                                                         core::Address from, core::Address to) {
     return x86_64::relocate(code, from, to);
+  }
+  static std::size_t exclusive_length(std::span<const std::byte> code) {
+    return x86_64::exclusive_length(code);
+  }
+  static std::optional<ExclusiveCopy> relocate_exclusive(std::span<const std::byte> code,
+                                                         core::Address from, core::Address to) {
+    return x86_64::relocate_exclusive(code, from, to);
   }
 };
 static_assert(Isa<X86_64>);

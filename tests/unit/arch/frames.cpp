@@ -119,5 +119,23 @@ TEST(ArmFrames, knows_what_returns_from_a_signal) {
   EXPECT_EQ(Arm::signal_slot(0), 312);
 }
 
+TEST(ArmFrames, finds_return_addresses_that_are_in_the_link_register_still) {
+  // adrp x16, 0x20000; ldr x17, [x16, #40]; add x16, x16, #0x28; br x17
+  const auto stub = bytes({0x10, 0x01, 0x00, 0x90, 0x11, 0x16, 0x40, 0xf9,  //
+                           0x10, 0xa2, 0x00, 0x91, 0x20, 0x02, 0x1f, 0xd6});
+  const auto code = std::span(stub);
+  const auto push = bytes({0xf0, 0x7b, 0xbf, 0xa9});   // stp x16, x30, [sp, #-16]!
+  const auto frame = bytes({0xfd, 0x7b, 0xbe, 0xa9});  // stp x29, x30, [sp, #-32]!
+  const auto set = bytes({0xfd, 0x03, 0x00, 0x91});    // mov x29, sp
+  EXPECT_EQ(Arm::linked_return({}, stub), 0);
+  EXPECT_EQ(Arm::linked_return(code.first(8), code.subspan(8)), 0);
+  EXPECT_EQ(Arm::linked_return(push, stub), 16);
+  EXPECT_EQ(Arm::linked_return({}, frame), 0);
+  EXPECT_EQ(Arm::linked_return(frame, set), 32);
+  EXPECT_EQ(Arm::linked_return({}, bytes({0xc0, 0x03, 0x5f, 0xd6})), 0);  // ret
+  EXPECT_FALSE(Arm::linked_return({}, set));
+  EXPECT_FALSE(Arm::linked_return({}, bytes({})));
+}
+
 }  // namespace
 }  // namespace sp::arch

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 
@@ -27,6 +28,9 @@ bool has_ticked(const Ticker& ticker, std::uint64_t times) {
 }
 
 TEST(Ticker, asks_for_what_was_loaded_and_for_nothing_twice) {
+  if (std::getenv("SP_TEST_PATIENCE") != nullptr) {
+    GTEST_SKIP() << "this machine is too slow to be on time";
+  }
   std::atomic<int> asked{0};
   const auto first = slot();
   const auto second = slot();

@@ -4,26 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
-#include <span>
 
-#include "arch/native.h"
 #include "arch/x86_64/registers.h"
+#include "arch/x86_64/syscall.h"
+#include "core/address.h"
 
-namespace sp::supervisor {
+namespace sp::arch::x86_64 {
 
-/// What a CPU adds to a remote call and to the handler of left-over breakpoints; nothing where the
-/// CPU has no such thing yet.
-template <typename Registers>
-struct RescueFor {
-  static constexpr bool kAvailable = false;
-};
-
-template <>
-struct RescueFor<arch::x86_64::Registers> {
-  using Registers = arch::x86_64::Registers;
-  static constexpr bool kAvailable = true;
-
+/// What this CPU adds to a remote call and to the handler of left-over breakpoints.
+struct Rescue {
   static constexpr std::array<std::byte, 2> kSyscall = {std::byte{0x0F}, std::byte{0x05}};
 
   static constexpr std::size_t kRestorer = 40;  // within kHandler
@@ -49,7 +38,8 @@ struct RescueFor<arch::x86_64::Registers> {
   static constexpr std::size_t kOwner = 48;
   /// And the guardian's number of the address space that it was made for, 64 bits.
   static constexpr std::size_t kSpace = 56;
-  static constexpr std::byte kDisarmed{0xC3};  // its first byte when no breakpoint is left
+  /// Its first bytes when no breakpoint is left.
+  static constexpr std::array<std::byte, 1> kDisarmed = {std::byte{0xC3}};
 
   static void set_call(Registers& registers, std::uint64_t number,
                        const std::array<std::uint64_t, 6>& arguments) {
@@ -62,6 +52,7 @@ struct RescueFor<arch::x86_64::Registers> {
     registers.r8 = arguments[4];
     registers.r9 = arguments[5];
   }
+  static constexpr bool kCallsByStub = true;
   /// A call that a thread makes by itself to the end: code, and behind it what it puts back, the
   /// signal mask and the registers that a call changes or needs. See remote_call().
   static constexpr std::size_t kStubSize = 168;
@@ -88,6 +79,7 @@ struct RescueFor<arch::x86_64::Registers> {
     return static_cast<std::int64_t>(registers.rax);
   }
   /// At a call's entry: the kernel makes none, and the thread sees that result.
+  static constexpr int kCallRegisters = 0;  // no set of their own holds the call's number
   static void skip_call(Registers& registers, std::int64_t result) {
     registers.orig_rax = ~std::uint64_t{0};
     registers.rax = static_cast<std::uint64_t>(result);
@@ -132,7 +124,7 @@ struct RescueFor<arch::x86_64::Registers> {
   static Registers without_restart(Registers registers) {
     constexpr std::int64_t kByBlock = -516;  // ERESTART_RESTARTBLOCK
     constexpr std::uint64_t kRestartCall = 219;
-    if (arch::Native::will_restart(registers)) {
+    if (x86_64::will_restart(registers)) {
       const bool by_block = result(registers) == kByBlock;
       registers.rax = by_block ? kRestartCall : registers.orig_rax;
       registers.rip -= kSyscall.size();
@@ -141,6 +133,4 @@ struct RescueFor<arch::x86_64::Registers> {
   }
 };
 
-using NativeRescue = RescueFor<arch::Native::Registers>;
-
-}  // namespace sp::supervisor
+}  // namespace sp::arch::x86_64

@@ -4,54 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "arch/native.h"
 #include "arch/x86_64/emulate.h"
 #include "arch/x86_64/isa.h"
-#include "scratch_cpu.h"
+#include "live/copied_memory.h"
+#include "live/x86_64/scratch_cpu.h"
 
 namespace sp::arch::x86_64 {
 namespace {
-
-/// The emulation's own copy of the scratch memory.
-class CopiedMemory : public MemoryAccess {
- public:
-  explicit CopiedMemory(std::span<const std::byte> bytes) : bytes_(bytes.begin(), bytes.end()) {}
-
-  bool read(core::Address from, std::span<std::byte> to) override {
-    if (!holds(from, to.size())) {
-      return false;
-    }
-    std::copy_n(bytes_.begin() + offset(from), to.size(), to.begin());
-    return true;
-  }
-  bool write(core::Address to, std::span<const std::byte> from) override {
-    if (!holds(to, from.size())) {
-      return false;
-    }
-    std::ranges::copy(from, bytes_.begin() + offset(to));
-    return true;
-  }
-  [[nodiscard]] bool equals(std::span<const std::byte> other) const {
-    return std::memcmp(bytes_.data(), other.data(), bytes_.size()) == 0;
-  }
-
- private:
-  static bool holds(core::Address at, std::size_t size) {
-    return at.value() >= kScratch && at.value() - kScratch <= kScratchSize - size;
-  }
-  static std::ptrdiff_t offset(core::Address at) {
-    return static_cast<std::ptrdiff_t>(at.value() - kScratch);
-  }
-
-  std::vector<std::byte> bytes_;
-};
 
 /// Emulates and runs one instruction. What the emulation answered.
 Emulated compare_once(Cpu& cpu, Random& random, std::span<const std::byte> code) {
@@ -77,9 +41,6 @@ Emulated compare_once(Cpu& cpu, Random& random, std::span<const std::byte> code)
 constexpr unsigned kTriesPerOpcode = 300;
 
 TEST(Emulation, matches_the_cpu_in_every_register_flag_and_byte) {
-  if constexpr (!std::is_same_v<Native, X86_64>) {
-    GTEST_SKIP() << "this CPU cannot run x86-64 instructions";
-  }
   Cpu cpu;
   ASSERT_TRUE(cpu.ready());
   const OneCpu one_cpu(cpu.pid());

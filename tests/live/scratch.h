@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <csignal>
@@ -20,13 +19,8 @@
 #include <string_view>
 #include <vector>
 
-#include "arch/x86_64/encoding.h"
-#include "arch/x86_64/flags.h"
-#include "arch/x86_64/operands.h"
-#include "arch/x86_64/registers.h"
-
-// A traced child that runs single instructions on the CPU, and random states to run them from.
-namespace sp::arch::x86_64 {
+// A traced child that runs single instructions on the CPU.
+namespace sp::test {
 
 // Low enough for 32-bit addresses and displacements to reach it.
 inline constexpr std::uint64_t kScratch = 0x10000000;
@@ -42,9 +36,10 @@ inline std::uint64_t below(Random& random, std::uint64_t limit) { return random(
 inline bool one_in(Random& random, std::uint64_t n) { return below(random, n) == 0; }
 
 /// A stopped child that shares the scratch memory with us and runs what it is told.
-class Cpu {
+template <typename Registers>
+class ScratchCpu {
  public:
-  Cpu() : scratch_(map(kScratch)), far_code_(map(kFarCode)) {
+  ScratchCpu() : scratch_(map(kScratch)), far_code_(map(kFarCode)) {
     if (scratch_.empty() || far_code_.empty()) {
       return;
     }
@@ -57,11 +52,10 @@ class Cpu {
     int status = 0;
     ready_ = ::waitpid(child_, &status, 0) == child_ && WIFSTOPPED(status);
     initial_ = registers();
-    initial_.orig_rax = ~0ULL;  // no system call to restart
   }
-  Cpu(const Cpu&) = delete;
-  Cpu& operator=(const Cpu&) = delete;
-  ~Cpu() {
+  ScratchCpu(const ScratchCpu&) = delete;
+  ScratchCpu& operator=(const ScratchCpu&) = delete;
+  ~ScratchCpu() {
     if (child_ > 0) {
       ::kill(child_, SIGKILL);
       ::waitpid(child_, nullptr, 0);
@@ -85,6 +79,10 @@ class Cpu {
     int signal = 0;
   };
   Outcome step(Registers from) {
+    for (const std::span<std::byte> code : {scratch_, far_code_}) {
+      char* const begin = reinterpret_cast<char*>(code.data());
+      __builtin___clear_cache(begin, begin + code.size());
+    }
     iovec vector = {&from, sizeof from};
     EXPECT_EQ(::ptrace(PTRACE_SETREGSET, child_, NT_PRSTATUS, &vector), 0);
     EXPECT_EQ(::ptrace(PTRACE_SINGLESTEP, child_, nullptr, nullptr), 0);
@@ -134,59 +132,6 @@ inline std::uint64_t random_value(Random& random) {
   }
 }
 
-inline Registers random_registers(Random& random, const Registers& initial) {
-  Registers registers = initial;
-  for (auto* field :
-       {&registers.rax, &registers.rbx, &registers.rcx, &registers.rdx, &registers.rsi,
-        &registers.rdi, &registers.rbp, &registers.r8, &registers.r9, &registers.r10,
-        &registers.r11, &registers.r12, &registers.r13, &registers.r14, &registers.r15}) {
-    *field = random_value(random);
-  }
-  registers.rsp = one_in(random, 16) ? random_value(random) : kMiddle + below(random, 192) * 8;
-  registers.fs_base = one_in(random, 2) ? 0 : below(random, 256) * 8;
-  registers.gs_base = one_in(random, 2) ? kMiddle : below(random, 256) * 8;
-  registers.eflags = 0x202U | (random() & kArithmeticFlags);
-  registers.rip = kCode + below(random, 64);
-  return registers;
-}
-
-/// An instruction with the given opcode, random in everything else.
-inline std::vector<std::byte> random_instruction(Random& random, bool two_byte, unsigned opcode) {
-  std::vector<std::byte> code;
-  const auto put = [&code](std::uint64_t byte) {
-    code.push_back(static_cast<std::byte>(byte & 0xFFU));
-  };
-  constexpr std::array<unsigned, 8> kPrefixes = {0x66, 0x67, 0x64, 0x65, 0xF2, 0xF3, 0x3E, 0x2E};
-  for (const unsigned prefix : kPrefixes) {
-    if (one_in(random, 10)) {
-      put(prefix);
-    }
-  }
-  if (one_in(random, 2)) {
-    put(0x40U | below(random, 16));
-  }
-  if (two_byte) {
-    put(0x0F);
-  }
-  put(opcode);
-  const std::uint64_t modrm = opcode == 0x1E && two_byte ? 0xFA : below(random, 256);
-  put(modrm);  // where the opcode has one; else it is the first byte of the immediate
-  const bool has_sib = modrm < 0xC0 && (modrm & 7U) == 4;
-  if (has_sib) {
-    put(random());
-  }
-  // What may be a displacement: small, or the way from 0 or from rip to the scratch memory.
-  const std::uint64_t to_scratch = one_in(random, 2) ? kMiddle : kMiddle - kCode;
-  const std::uint64_t displacement = one_in(random, 3) ? to_scratch : below(random, 512) - 256;
-  for (unsigned i = 0; i < 4; ++i) {
-    put(displacement >> (8 * i));
-  }
-  while (code.size() < kLongestInstruction) {
-    put(random());
-  }
-  return code;
-}
-
 inline void fill(std::span<std::byte> memory, Random& random) {
   for (std::size_t at = 0; at + 8 <= memory.size(); at += 8) {
     const std::uint64_t value = random_value(random);
@@ -203,22 +148,6 @@ inline std::string in_hex(std::span<const std::byte> code) {
     text += ' ';
   }
   return text;
-}
-
-inline void expect_same(const Registers& expected, Registers native, const std::string& what) {
-  constexpr std::uint64_t kResumeAndTrap = 0x10100;  // the single step's own
-  native.eflags = (native.eflags & ~kResumeAndTrap) | (expected.eflags & kResumeAndTrap);
-  if (expected == native) {
-    return;
-  }
-  ADD_FAILURE() << what << std::hex << "\n rip " << expected.rip << " got " << native.rip
-                << "\n eflags " << expected.eflags << " got " << native.eflags << "\n rsp "
-                << expected.rsp << " got " << native.rsp;
-  for (unsigned number = 0; number < 16; ++number) {
-    Registers ours = expected;
-    EXPECT_EQ(general_register(ours, number), general_register(native, number))
-        << "register " << number;
-  }
 }
 
 /// Keeps this thread and the child on one CPU, where a step costs a third.
@@ -240,4 +169,4 @@ class OneCpu {
   cpu_set_t before_;
 };
 
-}  // namespace sp::arch::x86_64
+}  // namespace sp::test

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "arch/exclusive.h"
+#include "core/address.h"
+
+namespace sp::arch::x86_64 {
+
+/// Atomic changes are single instructions here.
+inline constexpr std::size_t kLongestExclusive = 0;
+inline constexpr std::size_t kLongestExclusiveCopy = 0;
+
+[[nodiscard]] inline std::size_t exclusive_length(std::span<const std::byte> /*code*/) { return 0; }
+
+[[nodiscard]] inline std::optional<ExclusiveCopy> relocate_exclusive(
+    std::span<const std::byte> /*code*/, core::Address /*from*/, core::Address /*to*/) {
+  return std::nullopt;
+}
+
+}  // namespace sp::arch::x86_64
