@@ -278,6 +278,7 @@ void FrameCursor::start(const FrameRegisters& registers, const StackMemory& memo
   library_->memory = &memory;
   pc_ = registers.pc;
   sp_ = registers.sp();
+  stepped_ = false;
   SP_CHECK(unw_init_remote(&library_->cursor, library_->space, library_.get()) == 0);
 }
 
@@ -304,6 +305,7 @@ FrameCursor::Outcome FrameCursor::step(CodeModule& module, std::uint64_t elf_add
   }
   pc_ = core::Address{pc};
   sp_ = core::Address{sp};
+  stepped_ = true;
   return Outcome::stepped;
 }
 
@@ -319,6 +321,9 @@ std::optional<core::Address> FrameCursor::return_slot() const {
 }
 
 FrameRegisters FrameCursor::registers() const {
+  if (!stepped_) {
+    return library_->registers;  // libunwind 1.6 gives pc for x30
+  }
   FrameRegisters out;
   out.pc = pc_;
   for (unsigned i = 0; i < out.values.size(); ++i) {

@@ -89,6 +89,7 @@ class FrameCursor {
   std::unique_ptr<Library> library_;
   core::Address pc_;
   core::Address sp_;
+  bool stepped_ = false;
   core::Address missing_;
   bool was_signal_frame_ = false;
 };
