@@ -134,11 +134,11 @@ TEST(Attach, lasts_as_long_as_the_load_beside_it) {
   Steady steady(2);
   ASSERT_TRUE(steady.is_ready());
   const Outcome outcome =
-      run(attach(directory, steady.pid(), {}, {"/bin/sh", "-c", "echo load; sleep 0.3; exit 3"}));
+      run(attach(directory, steady.pid(), {}, {"/bin/sh", "-c", "echo load; sleep 1; exit 3"}));
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
   EXPECT_EQ(outcome.out, "load\n");
   const RunFiles files(directory / "run");
-  EXPECT_GT(files.total_of("add_up"), 0U);
+  EXPECT_GT(files.total_of("add_up"), 0U) << outcome.text();
   EXPECT_EQ(files.run().at("process_count"), 1);
   steady.expect_unharmed();
 }
