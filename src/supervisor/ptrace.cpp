@@ -198,7 +198,7 @@ core::Result<void> skip_syscall(pid_t tid, const Registers& registers, std::int6
   using Native = arch::NativeRescue;
   Registers skipped = registers;
   Native::skip_call(skipped, result);
-  if (const auto set = set_registers(tid, skipped); !set || Native::kCallRegisters == 0) {
+  if (auto set = set_registers(tid, skipped); !set || Native::kCallRegisters == 0) {
     return set;
   }
   int none = -1;

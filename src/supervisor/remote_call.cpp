@@ -259,7 +259,9 @@ std::optional<Address> find_place(const TargetMemory& memory,
 /// Whether an interrupted call is made once more, and as restart_syscall, some kernels decide
 /// behind the stop that interrupted it. Runs to where the registers say so. False where the thread
 /// is gone.
+template <typename Native>
 bool settle_restart(pid_t tid, StopCame& stop_came) {
+  static_assert(!Native::kCallsByStub);
   const auto mask = ptrace::signal_mask(tid);
   const bool settled =
       mask && ptrace::set_signal_mask(tid, kAllSignals) && run_to_interrupt(tid, stop_came);
@@ -277,7 +279,7 @@ core::Result<std::int64_t> call(pid_t tid, Address place, long number,
                                   : call_by_step<Native>(tid, place, number, arguments);
   } else {
     StopCame stop_came;
-    if (is_without_signal(tid) && !settle_restart(tid, stop_came)) {
+    if (is_without_signal(tid) && !settle_restart<Native>(tid, stop_came)) {
       return core::fail("calling in the target", ESRCH);
     }
     auto answer = call_by_step<Native>(tid, place, number, arguments);
