@@ -3,24 +3,12 @@
 #include <algorithm>
 
 namespace sp::profiler {
-namespace {
-
-std::uint64_t hash_of(core::ModuleOffset where) {
-  return mixed(static_cast<std::uint64_t>(where.module), where.offset);
-}
-
-std::uint64_t hash_of(const CodeProfile::Edge& edge) {
-  return mixed(hash_of(edge.from) + static_cast<std::uint64_t>(edge.flow), hash_of(edge.to));
-}
-
-}  // namespace
-
 void CodeProfile::add(const core::CodeCountsTaken& taken) {
   for (const core::CodeRun<core::ModuleOffset>& run : taken.runs) {
     add(run);
   }
   for (const Edge& edge : taken.edges) {
-    add(edge);
+    edges_.add(edge);
   }
 }
 
@@ -57,30 +45,6 @@ void CodeProfile::add(const core::CodeRun<core::ModuleOffset>& run) {
   runs_.push_back(kept);
   run_index_.insert(static_cast<std::uint32_t>(runs_.size() - 1),
                     [this](std::uint32_t id) { return hash_of(runs_[id].start); });
-}
-
-void CodeProfile::add(const Edge& edge) {
-  if (edge.hits == 0) {
-    return;
-  }
-  const std::uint32_t known = edge_index_.find(hash_of(edge), [&](std::uint32_t id) {
-    const Edge& other = edges_[id];
-    return other.from == edge.from && other.to == edge.to && other.flow == edge.flow;
-  });
-  if (known != IdIndex::kNone) {
-    Edge& sum = edges_[known];
-    sum.hits += edge.hits;
-    sum.first = std::min(sum.first, edge.first);
-    sum.last = std::max(sum.last, edge.last);
-    return;
-  }
-  if (edges_.size() >= max_edges_) {
-    dropped_hits_ += edge.hits;
-    return;
-  }
-  edges_.push_back(edge);
-  edge_index_.insert(static_cast<std::uint32_t>(edges_.size() - 1),
-                     [this](std::uint32_t id) { return hash_of(edges_[id]); });
 }
 
 const CodeProfile::Run* CodeProfile::run_at(core::ModuleOffset start) const {

@@ -7,6 +7,7 @@
 
 #include "core/code_counts.h"
 #include "core/messages.h"
+#include "profiler/edge_sums.h"
 #include "profiler/id_index.h"
 
 namespace sp::profiler {
@@ -17,7 +18,6 @@ namespace sp::profiler {
 class CodeProfile {
  public:
   static constexpr std::size_t kMaxRuns = std::size_t{1} << 21U;
-  static constexpr std::size_t kMaxEdges = std::size_t{1} << 22U;
   static constexpr std::size_t kMaxInstructions = std::size_t{1} << 27U;  // of all runs
 
   struct Run {
@@ -25,10 +25,10 @@ class CodeProfile {
     std::uint32_t first_length = 0;  // where its instructions begin in the pool of lengths
     std::uint32_t instructions = 0;
   };
-  using Edge = core::CodeEdge<core::ModuleOffset>;
+  using Edge = EdgeSums::Edge;
 
-  explicit CodeProfile(std::size_t max_runs = kMaxRuns, std::size_t max_edges = kMaxEdges)
-      : max_runs_(max_runs), max_edges_(max_edges) {}
+  explicit CodeProfile(std::size_t max_runs = kMaxRuns, std::size_t max_edges = EdgeSums::kMost)
+      : max_runs_(max_runs), edges_(max_edges) {}
 
   void add(const core::CodeCountsTaken& taken);
 
@@ -40,24 +40,20 @@ class CodeProfile {
   /// The run that starts there; nullptr where none does.
   [[nodiscard]] const Run* run_at(core::ModuleOffset start) const;
   /// Distinct by from, to and flow; hits are above 0.
-  [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
-  [[nodiscard]] std::uint64_t dropped_hits() const { return dropped_hits_; }
+  [[nodiscard]] const std::vector<Edge>& edges() const { return edges_.all(); }
+  [[nodiscard]] std::uint64_t dropped_hits() const { return edges_.dropped_hits(); }
   [[nodiscard]] std::uint64_t dropped_runs() const { return dropped_runs_; }
   [[nodiscard]] std::uint64_t changed_runs() const { return changed_runs_; }
 
  private:
   void add(const core::CodeRun<core::ModuleOffset>& run);
-  void add(const Edge& edge);
   [[nodiscard]] std::uint32_t find_run(core::ModuleOffset start) const;
 
   std::size_t max_runs_;
-  std::size_t max_edges_;
   std::vector<Run> runs_;
   std::vector<std::uint8_t> lengths_;
-  std::vector<Edge> edges_;
+  EdgeSums edges_;
   IdIndex run_index_;
-  IdIndex edge_index_;
-  std::uint64_t dropped_hits_ = 0;
   std::uint64_t dropped_runs_ = 0;
   std::uint64_t changed_runs_ = 0;
 };

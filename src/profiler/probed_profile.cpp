@@ -9,14 +9,6 @@ using Told = core::ProbedBlock<core::ModuleOffset>;
 using Block = ProbedProfile::Block;
 using Moment = std::optional<core::TimePoint>;
 
-std::uint64_t hash_of(core::ModuleOffset where) {
-  return mixed(static_cast<std::uint64_t>(where.module), where.offset);
-}
-
-std::uint64_t hash_of(const ProbedProfile::Edge& edge) {
-  return mixed(hash_of(edge.from) + static_cast<std::uint64_t>(edge.flow), hash_of(edge.to));
-}
-
 Moment later(const Moment& a, const Moment& b) { return a && b ? std::max(a, b) : a ? a : b; }
 Moment earlier(const Moment& a, const Moment& b) { return a && b ? std::min(a, b) : a ? a : b; }
 
@@ -56,7 +48,7 @@ void ProbedProfile::add(const core::ProbeCountsTaken& taken) {
     add(block);
   }
   for (const Edge& edge : taken.code.edges) {
-    add(edge);
+    edges_.add(edge);
   }
 }
 
@@ -85,30 +77,6 @@ void ProbedProfile::add(const Told& told) {
   blocks_.push_back({told, told.size});
   block_index_.insert(static_cast<std::uint32_t>(blocks_.size() - 1),
                       [this](std::uint32_t id) { return hash_of(blocks_[id].start); });
-}
-
-void ProbedProfile::add(const Edge& edge) {
-  if (edge.hits == 0) {
-    return;
-  }
-  const std::uint32_t known = edge_index_.find(hash_of(edge), [&](std::uint32_t id) {
-    const Edge& other = edges_[id];
-    return other.from == edge.from && other.to == edge.to && other.flow == edge.flow;
-  });
-  if (known != IdIndex::kNone) {
-    Edge& sum = edges_[known];
-    sum.hits += edge.hits;
-    sum.first = std::min(sum.first, edge.first);
-    sum.last = std::max(sum.last, edge.last);
-    return;
-  }
-  if (edges_.size() >= max_edges_) {
-    dropped_hits_ += edge.hits;
-    return;
-  }
-  edges_.push_back(edge);
-  edge_index_.insert(static_cast<std::uint32_t>(edges_.size() - 1),
-                     [this](std::uint32_t id) { return hash_of(edges_[id]); });
 }
 
 }  // namespace sp::profiler

@@ -8,6 +8,7 @@
 #include "core/code_counts.h"
 #include "core/messages.h"
 #include "core/probed_code.h"
+#include "profiler/edge_sums.h"
 #include "profiler/id_index.h"
 
 namespace sp::profiler {
@@ -17,7 +18,6 @@ namespace sp::profiler {
 class ProbedProfile {
  public:
   static constexpr std::size_t kMaxBlocks = std::size_t{1} << 21U;
-  static constexpr std::size_t kMaxEdges = std::size_t{1} << 22U;
 
   /// `since` is the latest and `until` the earliest that any process told: between the two every
   /// execution of the block in any of them is in `hits`.
@@ -29,10 +29,11 @@ class ProbedProfile {
     std::uint32_t widest = 0;
     std::optional<core::TimePoint> wide_hit{};
   };
-  using Edge = core::CodeEdge<core::ModuleOffset>;
+  using Edge = EdgeSums::Edge;
 
-  explicit ProbedProfile(std::size_t max_blocks = kMaxBlocks, std::size_t max_edges = kMaxEdges)
-      : max_blocks_(max_blocks), max_edges_(max_edges) {}
+  explicit ProbedProfile(std::size_t max_blocks = kMaxBlocks,
+                         std::size_t max_edges = EdgeSums::kMost)
+      : max_blocks_(max_blocks), edges_(max_edges) {}
 
   void add(const core::ProbeCountsTaken& taken);
   void add(const core::CodeExplored& explored);
@@ -40,22 +41,19 @@ class ProbedProfile {
   /// Distinct by start; those that were never hit too.
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
   /// Distinct by from, to and flow; hits are above 0.
-  [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
+  [[nodiscard]] const std::vector<Edge>& edges() const { return edges_.all(); }
   /// The sum of what single steps showed.
   [[nodiscard]] const core::CodeExplored& explored() const { return explored_; }
   /// Of blocks and of edges.
-  [[nodiscard]] std::uint64_t dropped_hits() const { return dropped_hits_; }
+  [[nodiscard]] std::uint64_t dropped_hits() const { return dropped_hits_ + edges_.dropped_hits(); }
 
  private:
   void add(const core::ProbedBlock<core::ModuleOffset>& told);
-  void add(const Edge& edge);
 
   std::size_t max_blocks_;
-  std::size_t max_edges_;
   std::vector<Block> blocks_;
-  std::vector<Edge> edges_;
+  EdgeSums edges_;
   IdIndex block_index_;
-  IdIndex edge_index_;
   core::CodeExplored explored_;
   std::uint64_t dropped_hits_ = 0;
 };

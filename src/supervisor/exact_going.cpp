@@ -288,19 +288,14 @@ void ExactCounter::restore(TracedProcess& process) {
 }
 
 bool ExactCounter::on_retired_trap(Tracee& tracee) {
-  auto registers = ptrace::registers(tracee.id.tid);
-  const auto info = ptrace::signal_info(tracee.id.tid);
+  const pid_t tid = tracee.id.tid;
+  const auto registers = ptrace::registers(tid);
+  const auto info = ptrace::signal_info(tid);
   if (!registers || !info || info->si_code <= 0) {
     return false;
   }
-  const Address trap = Native::breakpoint_of_trap(Native::pc(*registers));
-  const bool is_breakpoint = info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT;
-  if (is_breakpoint && tracee.process->counted->was_planted_at(trap)) {
-    (void)ptrace::mark_trap(tracee.id.tid, Native::pc(*registers));
-    Native::set_pc(*registers, trap);
-    return ptrace::set_registers(tracee.id.tid, *registers).has_value();
-  }
-  return info->si_code == SIGTRAP || info->si_code == TRAP_TRACE;  // the end of a step of ours
+  return turn_back(*tracee.process->counted, tid, *registers, info->si_code) ||
+         info->si_code == SIGTRAP || info->si_code == TRAP_TRACE;  // the end of a step of ours
 }
 
 bool ExactCounter::make_detachable(Tracee& tracee, bool at_syscall) {

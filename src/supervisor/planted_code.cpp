@@ -1,5 +1,7 @@
 #include "supervisor/planted_code.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -372,6 +374,20 @@ void PlantedCode::forget_sites(core::AddressRange range) {
   const auto is_gone = [&](std::uint64_t number) { return number >= first && number < end; };
   std::erase_if(pages_, [&](const auto& entry) { return is_gone(entry.first); });
   std::erase_if(unplantable_pages_, is_gone);
+}
+
+bool is_breakpoint_trap(int si_code) { return si_code == SI_KERNEL || si_code == TRAP_BRKPT; }
+
+bool turn_back(const PlantedCode& code, pid_t tid, ptrace::Registers registers, int si_code) {
+  const Address pc = Native::pc(registers);
+  const Address trap = Native::breakpoint_of_trap(pc);
+  if (!is_breakpoint_trap(si_code) || !code.was_planted_at(trap)) {
+    return false;
+  }
+  (void)ptrace::mark_trap(tid, pc);
+  Native::set_pc(registers, trap);
+  (void)ptrace::set_registers(tid, registers);  // fails where it was killed
+  return true;
 }
 
 }  // namespace sp::supervisor

@@ -22,6 +22,7 @@
 #include "supervisor/edge_counts.h"
 #include "supervisor/guardian.h"
 #include "supervisor/out_of_line.h"
+#include "supervisor/ptrace.h"
 #include "supervisor/target_memory.h"
 
 namespace sp::supervisor {
@@ -49,6 +50,9 @@ struct Site {
   std::array<Way, 2> ways{};
   std::uint8_t oldest_way = 0;
 };
+
+/// A SIGTRAP with that si_code came from a breakpoint instruction.
+[[nodiscard]] bool is_breakpoint_trap(int si_code);
 
 /// The breakpoints in one address space, and what stands in their places. Runs on the ptrace
 /// thread.
@@ -177,5 +181,10 @@ class PlantedCode {
   std::unordered_map<core::Address, Site> sites_;
   std::uint64_t plantings_ = 0;
 };
+
+/// Puts a thread that ran into a breakpoint of the code's, which was taken away before that was
+/// reported, in front of the instruction again. False where the trap was none.
+[[nodiscard]] bool turn_back(const PlantedCode& code, pid_t tid, ptrace::Registers registers,
+                             int si_code);
 
 }  // namespace sp::supervisor

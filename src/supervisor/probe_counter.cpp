@@ -51,16 +51,11 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     (void)ptrace::resume(tid, 0);
     return true;
   }
-  const bool is_breakpoint = info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT;
-  if (is_breakpoint && site != nullptr) {
+  if (is_breakpoint_trap(info->si_code) && site != nullptr) {
     on_breakpoint(tracee, *site, *registers, now);
     return true;
   }
-  if (is_breakpoint && code.was_planted_at(trap)) {
-    // It ran into the breakpoint before that was taken away.
-    (void)ptrace::mark_trap(tid, pc);
-    Native::set_pc(*registers, trap);
-    (void)ptrace::set_registers(tid, *registers);
+  if (turn_back(code, tid, *registers, info->si_code)) {
     go(tracee);
     return true;
   }

@@ -354,19 +354,14 @@ void ProbeCounter::restore(TracedProcess& process) {
 }
 
 bool ProbeCounter::on_retired_trap(Tracee& tracee) {
-  auto registers = ptrace::registers(tracee.id.tid);
-  const auto info = ptrace::signal_info(tracee.id.tid);
+  const pid_t tid = tracee.id.tid;
+  const auto registers = ptrace::registers(tid);
+  const auto info = ptrace::signal_info(tid);
   if (!registers || !info || info->si_code <= 0) {
     return false;
   }
-  const Address trap = Native::breakpoint_of_trap(Native::pc(*registers));
-  const bool is_breakpoint = info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT;
-  if (is_breakpoint && tracee.process->probed->was_planted_at(trap)) {
-    (void)ptrace::mark_trap(tracee.id.tid, Native::pc(*registers));
-    Native::set_pc(*registers, trap);
-    return ptrace::set_registers(tracee.id.tid, *registers).has_value();
-  }
-  return info->si_code == TRAP_TRACE;  // the end of a step of ours
+  return turn_back(*tracee.process->probed, tid, *registers, info->si_code) ||
+         info->si_code == TRAP_TRACE;  // the end of a step of ours
 }
 
 bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
