@@ -36,7 +36,8 @@ SampleTimer::SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMet
       waits_(events),
       governor_(options.interval, options.overhead_percent),
       random_(std::random_device{}()),
-      interrupts_only_(options.stop_with == StopWith::interrupt) {}
+      interrupts_only_(options.stop_with == StopWith::interrupt),
+      ticker_random_(std::random_device{}()) {}
 
 void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<pid_t> avoiding) {
   ::prctl(PR_SET_NAME, "sp-timer");
@@ -116,28 +117,27 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
     }
     look_at_all(now, follower.cpus());
     place(follower);
-    if (!running_.empty()) {
-      asked = ticker_ ? runs_on(ticker_->cpu()) : running_[random_() % running_.size()].slot;
-    }
-    if (options_.wall) {
-      not_counted_ += running_.size();
-      if (asked != nullptr) {
-        asked->ticks = std::exchange(not_counted_, 0);
-      }
-    }
-    if (asked != nullptr && !ticker_) {
+    not_counted_ += running_.size();
+    if (!running_.empty() && !ticker_) {
+      asked = running_[random_() % running_.size()].slot;
       ask(asked, now);
     }
   }
-  const core::TimePoint next = plan(planned, now, ticker_ && asked == nullptr && !running_.empty());
+  const core::TimePoint next = plan(planned, now);
   if (ticker_) {
-    ticker_->load(asked, next, cpu_to_tick_on());
+    ticker_->load(next, cpu_to_tick_on());
   } else if (ticking_there_ && !running_.empty()) {
-    ticker_.emplace([this](const Slot& slot) { ask_from_ticker(slot); }, next, cpu_to_tick_on());
+    ticker_.emplace([this](int cpu) { return ask_from_ticker(cpu); }, next, cpu_to_tick_on());
     return next;
   }
-  if (asked != nullptr && follower.keeps_busy()) {
-    be_busy_during_stop(*asked, (ticker_ ? planned : now) + kLongestBusy);
+  if ((!running_.empty() || !stopping_.empty()) && follower.keeps_busy()) {
+    be_busy_during_stop(std::move(asked), (ticker_ ? planned : now) + kLongestBusy);
+    // Where threads take turns, short turns would be left out more often than long ones.
+    const bool slept = slept_before_stop_.exchange(false);
+    again_ = slept && !again_ && !ticker_;
+    if (again_) {
+      return core::Clock::now();
+    }
   }
   return next;
 }
@@ -150,59 +150,70 @@ void SampleTimer::choose_way(const CpuFollower& follower) {
   }
 }
 
-void SampleTimer::place(CpuFollower& follower) const {
-  if (!options_.follow_cpu || running_.empty()) {
+void SampleTimer::place(CpuFollower& follower) {
+  const Running* running = any_on_cpu();
+  if (!options_.follow_cpu || running == nullptr) {
     return;
   }
   if (busy_cpus_ == 1) {
-    follower.follow(running_.front().cpu, running_.front().slot->thread.tid);
+    follower.follow(running->cpu, running->slot->thread.tid);
   } else {
     follower.visit();
   }
 }
 
-core::TimePoint SampleTimer::plan(core::TimePoint planned, core::TimePoint now, bool missed) {
+core::TimePoint SampleTimer::plan(core::TimePoint planned, core::TimePoint now) {
   // Each CPU that the target uses is ticked on once in the interval on average.
-  core::Duration mean = governor_.interval(meter_.per_stop(), own_share_ + others_share_) /
-                        static_cast<std::int64_t>(busy_cpus_);
-  if (missed) {
-    mean /= 4;  // nothing ran where the ticker was: it goes after the target
-  }
+  const core::Duration mean = governor_.interval(meter_.per_stop(), own_share_ + others_share_) /
+                              static_cast<std::int64_t>(busy_cpus_);
   // Planned from the plan, so that a late wake-up does not lower the rate; a long delay (we were
   // stopped) is not made up for.
   const core::TimePoint next = std::max(planned + jittered(mean), now - 2 * mean);
   return ticking_there_ ? std::max(next, now + 3 * kLead) : next;
 }
 
-SampleTimer::Slot SampleTimer::runs_on(int cpu) {
-  const auto elsewhere = std::partition(running_.begin(), running_.end(),
-                                        [&](const Running& running) { return running.cpu == cpu; });
-  const auto here = static_cast<std::size_t>(elsewhere - running_.begin());
-  // Of the threads on this CPU one runs and the others wait for their turn on it: each has the CPU
-  // for the same part of the time, so each is as likely to be sampled.
-  return here > 0 ? running_[random_() % here].slot : nullptr;
+const SampleTimer::Running* SampleTimer::any_on_cpu() {
+  const auto& those = running_.empty() ? stopping_ : running_;
+  return those.empty() ? nullptr : &those[random_() % those.size()];
 }
 
 int SampleTimer::cpu_to_tick_on() {
-  return running_.empty() ? ticker_->cpu() : running_[random_() % running_.size()].cpu;
+  const Running* running = any_on_cpu();
+  return running != nullptr ? running->cpu : ticker_->cpu();
 }
 
-void SampleTimer::be_busy_during_stop(const SampleSlot& slot, core::TimePoint deadline) const {
-  while (core::Clock::now() < deadline &&
-         ((ticker_ && !ticker_->ticked()) || slot.state == SlotState::asked)) {
+void SampleTimer::be_busy_during_stop(Slot asked, core::TimePoint deadline) {
+  while (core::Clock::now() < deadline) {
+    if (asked == nullptr) {
+      if (!ticker_->ticked()) {
+        continue;
+      }
+      const std::lock_guard lock(pause_mutex_);
+      asked = std::exchange(asked_by_ticker_, nullptr);
+    }
+    if (asked == nullptr || asked->state != SlotState::asked) {
+      return;
+    }
   }
 }
 
-void SampleTimer::ask_from_ticker(const Slot& slot) {
+std::optional<int> SampleTimer::ask_from_ticker(int cpu) {
   const std::lock_guard lock(pause_mutex_);
-  if (!paused_) {
-    ask(slot, core::Clock::now());
+  const auto others = look_from(cpu);
+  // Of the threads on this CPU one runs and the others wait for their turn on it: each has the CPU
+  // for the same part of the time, so each is as likely to be sampled.
+  if (paused_ || here_.empty()) {
+    return paused_ ? std::nullopt : others;
   }
+  asked_by_ticker_ = here_[ticker_random_() % here_.size()];
+  ask(asked_by_ticker_, core::Clock::now());
+  return std::nullopt;
 }
 
-void SampleTimer::sample_was_taken(bool at_system_call) {
+void SampleTimer::sample_was_taken(bool at_system_call, bool slept) {
   constexpr int kLooked = 64;
   constexpr int kLookedWhenPrecise = 256;
+  slept_before_stop_ = slept;
   ++looked_;
   at_system_call_ += at_system_call ? 1 : 0;
   // The samples until then lean towards the calls: where it is plain, fewer of them will do.
@@ -225,6 +236,9 @@ void SampleTimer::ask(const Slot& slot, core::TimePoint since) {
   const bool by_signal = !interrupts_only_ && slot->guard != nullptr;
   if (slot->state != SlotState::idle) {
     return;
+  }
+  if (options_.wall) {
+    slot->ticks = std::max<std::uint64_t>(std::exchange(not_counted_, 0), 1);
   }
   slot->asked_at = since.time_since_epoch().count();
   slot->by_signal = by_signal;

@@ -67,8 +67,9 @@ class SampleTimer {
   [[nodiscard]] std::vector<std::shared_ptr<SampleSlot>> take_interrupts();
 
   /// The ptrace thread tells of each sample whether it fell on the way out of a system call. Where
-  /// many do, stops are asked for on the target's own CPU from then on (see Ticker).
-  void sample_was_taken(bool at_system_call);
+  /// many do, stops are asked for on the target's own CPU from then on (see Ticker). `slept`: the
+  /// thread was found asleep, so that another may be asked at once.
+  void sample_was_taken(bool at_system_call, bool slept);
   /// What a tick on the target's own CPU costs it beside the stop: measured in a virtual machine
   /// (bench/README.md).
   [[nodiscard]] core::Duration tick_cost() const {
@@ -85,6 +86,10 @@ class SampleTimer {
 
  private:
   using Slot = std::shared_ptr<SampleSlot>;
+  struct Running {
+    Slot slot;
+    int cpu = 0;
+  };
 
   /// Looks at the threads and asks one of those that run to stop. The tick was planned for
   /// `planned`; returns when the next one is due.
@@ -94,19 +99,23 @@ class SampleTimer {
   void run_beside(const std::stop_token& stop, CpuFollower& follower);
   void look_at_all(core::TimePoint now, int cpus);
   void look(SampleSlot& slot, const Slot& shared);
-  /// One of the threads that run on `cpu`; null where there is none.
-  [[nodiscard]] Slot runs_on(int cpu);
+  /// The ticker's look: fills here_ with what may be asked on `cpu`; returns another CPU on which
+  /// something may.
+  std::optional<int> look_from(int cpu);
+  /// One of the threads that used a CPU at the last look; null where none did.
+  [[nodiscard]] const Running* any_on_cpu();
   [[nodiscard]] int cpu_to_tick_on();
-  /// The time of the next tick. `missed`: something ran, but not where the ticker was.
-  [[nodiscard]] core::TimePoint plan(core::TimePoint planned, core::TimePoint now, bool missed);
+  /// The time of the next tick.
+  [[nodiscard]] core::TimePoint plan(core::TimePoint planned, core::TimePoint now);
   /// Starts or ends the ticker as it is called for.
   void choose_way(const CpuFollower& follower);
   /// Puts our threads where they serve those that run now.
-  void place(CpuFollower& follower) const;
+  void place(CpuFollower& follower);
   void ask(const Slot& slot, core::TimePoint since);
-  void ask_from_ticker(const Slot& slot);
-  /// See CpuFollower::keeps_busy().
-  void be_busy_during_stop(const SampleSlot& slot, core::TimePoint deadline) const;
+  /// See Ticker::Ask.
+  [[nodiscard]] std::optional<int> ask_from_ticker(int cpu);
+  /// See CpuFollower::keeps_busy(). `asked` is null where the ticker does the asking.
+  void be_busy_during_stop(Slot asked, core::TimePoint deadline);
   void account(core::TimePoint now, std::size_t looked, std::size_t of, int cpus);
   [[nodiscard]] core::Duration jittered(core::Duration mean);
 
@@ -124,6 +133,8 @@ class SampleTimer {
   std::atomic<bool> interrupts_only_{false};
   std::atomic<bool> precise_{false};        // is called for
   std::atomic<bool> ticking_there_{false};  // is done, or is from the next tick on
+  std::atomic<bool> slept_before_stop_{false};
+  bool again_ = false;  // this tick is in place of one that found a thread asleep
   bool ticker_gave_up_ = false;
   int looked_ = 0;  // these three: the ptrace thread's
   int at_system_call_ = 0;
@@ -131,14 +142,10 @@ class SampleTimer {
 
   SampleSlots::List list_;
   std::uint64_t list_version_ = 0;
-  struct Running {
-    std::shared_ptr<SampleSlot> slot;
-    int cpu = 0;
-  };
   std::vector<Running> running_;   // at the last look
+  std::vector<Running> stopping_;  // at the last look: asked to stop, and had not yet
   std::size_t busy_cpus_ = 1;      // that these were on
   std::uint64_t not_counted_ = 0;  // --wall: ticks of running threads that no stop stands for yet
-  std::size_t asked_ = 0;  // of the last look: ran when they were asked to stop, and have not yet
   core::TimePoint last_tick_;
   core::TimePoint window_start_;
   core::Duration own_cpu_at_window_{};
@@ -147,6 +154,10 @@ class SampleTimer {
 
   std::mutex pause_mutex_;  // held while a stop is asked for
   bool paused_ = false;
+  // These three are the ticker's, under pause_mutex_ too.
+  Slot asked_by_ticker_;
+  SampleSlots::List here_;
+  std::mt19937_64 ticker_random_;
   std::mutex interrupts_mutex_;
   SampleSlots::List interrupts_;
   std::optional<Ticker> ticker_;  // the last: its thread uses the others

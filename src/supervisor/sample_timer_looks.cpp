@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 
 #include "supervisor/proc_files.h"
@@ -45,7 +46,7 @@ void SampleTimer::look_at_all(core::TimePoint now, int cpus) {
   const std::size_t looks = std::min(budget, list_.size());
   const std::size_t first = looks < list_.size() ? random_() % list_.size() : 0;
   running_.clear();
-  asked_ = 0;
+  stopping_.clear();
   for (std::size_t i = 0; i < looks; ++i) {
     const auto& slot = list_[(first + i) % list_.size()];
     look(*slot, slot);
@@ -53,6 +54,9 @@ void SampleTimer::look_at_all(core::TimePoint now, int cpus) {
   std::set<int> busy;
   for (const Running& running : running_) {
     busy.insert(running.cpu);
+  }
+  for (const Running& stopping : stopping_) {
+    busy.insert(stopping.cpu);
   }
   busy_cpus_ = std::max<std::size_t>(busy.size(), 1);
   account(now, looks, list_.size(), cpus);
@@ -63,15 +67,15 @@ void SampleTimer::look(SampleSlot& slot, const Slot& shared) {
   if (state == SlotState::gone || state == SlotState::not_sampled) {
     return;
   }
-  if (state == SlotState::asked) {
-    ++counts_.while_in_flight;
-    ++asked_;
-    slot.ticks += options_.wall ? 1 : 0;
-    return;
-  }
   std::array<char, 1024> buffer;
   const auto stat = parse_stat(reread(slot.stat, slot, "stat", buffer));
   if (!stat) {
+    return;
+  }
+  if (state == SlotState::asked) {
+    ++counts_.while_in_flight;
+    slot.ticks += options_.wall ? 1 : 0;
+    stopping_.push_back({shared, stat->processor});
     return;
   }
   if (stat->state == 'R') {
@@ -88,6 +92,41 @@ void SampleTimer::look(SampleSlot& slot, const Slot& shared) {
   }
 }
 
+std::optional<int> SampleTimer::look_from(int cpu) {
+  // It takes the target's time, so few are looked at: those that ran a moment ago, then others.
+  constexpr std::size_t kLooks = 16;
+  std::optional<int> other;
+  here_.clear();
+  const auto look_again = [&](const Slot& slot) {
+    std::array<char, 1024> buffer;
+    if (slot->state != SlotState::idle || slot->stepped || WaitWatch::is_awake_for_us(*slot)) {
+      return;
+    }
+    const auto stat = parse_stat(reread(slot->stat, *slot, "stat", buffer));
+    if (stat && stat->state == 'R') {
+      if (stat->processor == cpu) {
+        here_.push_back(slot);
+      } else {
+        other = stat->processor;
+      }
+    }
+  };
+  const std::size_t known = std::min(kLooks, running_.size());
+  const std::size_t first_known = known > 0 ? ticker_random_() % running_.size() : 0;
+  for (std::size_t i = 0; i < known; ++i) {
+    look_again(running_[(first_known + i) % running_.size()].slot);
+  }
+  if (!here_.empty()) {
+    return other;
+  }
+  const std::size_t more = std::min(kLooks - known, list_.size());
+  const std::size_t first = more > 0 ? ticker_random_() % list_.size() : 0;
+  for (std::size_t i = 0; i < more; ++i) {
+    look_again(list_[(first + i) % list_.size()]);
+  }
+  return other;
+}
+
 void SampleTimer::account(core::TimePoint now, std::size_t looked, std::size_t of, int cpus) {
   const core::Duration gap = now - last_tick_;
   last_tick_ = now;
@@ -95,7 +134,7 @@ void SampleTimer::account(core::TimePoint now, std::size_t looked, std::size_t o
   counts_.ticking += gap.count();
   const double running =
       looked == 0 ? 0
-                  : std::min<double>(static_cast<double>(running_.size() + asked_) *
+                  : std::min<double>(static_cast<double>(running_.size() + stopping_.size()) *
                                          static_cast<double>(of) / static_cast<double>(looked),
                                      cpus);
   counts_.target_cpu += static_cast<std::int64_t>(running * static_cast<double>(gap.count()));

@@ -41,8 +41,8 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
   }
   const auto call = Native::leaving_syscall(*registers);
   on_system_call_ = call.has_value();
-  const bool slept = Native::returns_eintr(*registers) || Native::will_restart(*registers);
-  if (call && slept && tracee.slot != nullptr) {
+  asleep_ = call && (Native::returns_eintr(*registers) || Native::will_restart(*registers));
+  if (asleep_ && tracee.slot != nullptr) {
     tracee.slot->scheduled_by_us = true;
     if (Native::syscall_name(*call) != "restart_syscall") {
       tracee.slot->interrupted_call = *call;
@@ -54,7 +54,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
   }
   next_ = {tracee.process->id, tracee.id, now, {}};
   if (wait != 0) {
-    if (call && slept) {
+    if (asleep_) {
       copy_stack(tracee, *registers);
       core::Waited waited;
       waited.wait_id = wait;
@@ -65,7 +65,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
       next_.detail = std::move(waited);
       pending_ = true;
     }
-  } else if (call && slept) {
+  } else if (asleep_) {
     ++counts_.blocked_before_stop;  // fell asleep between the look and the stop: it used no CPU
   } else if (!call && !options_.wall && latency > kLongestLatency) {
     ++counts_.waited_for_cpu;

@@ -41,6 +41,8 @@ class Sampler {
 
   /// The last stop was on the way out of a system call.
   [[nodiscard]] bool fell_on_system_call() const { return on_system_call_; }
+  /// The thread of the last take() slept in a system call.
+  [[nodiscard]] bool found_it_asleep() const { return asleep_; }
 
   [[nodiscard]] const SamplerCounts& counts() const { return counts_; }
 
@@ -59,6 +61,7 @@ class Sampler {
   core::RawStack spare_;
   bool pending_ = false;
   bool on_system_call_ = false;
+  bool asleep_ = false;
 };
 
 }  // namespace sp::supervisor

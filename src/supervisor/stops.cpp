@@ -263,7 +263,7 @@ void Supervisor::sample_and_resume(Tracee& tracee) {
   let_run(tracee, 0, true);  // `tracee` may be gone now
   if (wanted) {
     meter_.add(reported_at_ - asked_at, core::Clock::now() - reported_at_ + timer_.tick_cost());
-    timer_.sample_was_taken(sampler_.fell_on_system_call());
+    timer_.sample_was_taken(sampler_.fell_on_system_call(), sampler_.found_it_asleep());
     SlotState asked = SlotState::asked;
     if (slot->state.compare_exchange_strong(asked, SlotState::idle) && slot->by_signal) {
       --slot->guard->stops_in_flight;

@@ -13,11 +13,6 @@
 namespace sp::supervisor {
 namespace {
 
-void move_to(int cpu) {
-  const cpu_set_t there = only_cpu(cpu);
-  ::sched_setaffinity(0, sizeof there, &there);  // refused: late samples, nothing worse
-}
-
 constexpr core::Duration kLate = std::chrono::microseconds(300);
 
 /// sched_setattr(2); the C library has no name for it.
@@ -55,16 +50,12 @@ Ticker::~Ticker() {
   thread_.join();
 }
 
-void Ticker::load(std::shared_ptr<SampleSlot> slot, core::TimePoint at, int cpu) {
+void Ticker::load(core::TimePoint at, int cpu) {
   bool waits = false;
   {
     const std::lock_guard lock(mutex_);
-    if (ticks_ == loads_) {
-      slot_ = std::move(slot);
-    }
     ++loads_;  // where it is too late they are even again
     next_ = {at, cpu};
-    cpu_ = cpu;
     loaded_ = true;
     waits = waits_for_load_;
   }
@@ -73,14 +64,36 @@ void Ticker::load(std::shared_ptr<SampleSlot> slot, core::TimePoint at, int cpu)
   }
 }
 
-void Ticker::note(bool late) {
+bool Ticker::is_late(core::TimePoint due) {
   constexpr int kNoted = 32;
+  const bool late = core::Clock::now() > due + kLate;
   ++noted_;
   late_ += late ? 1 : 0;
   if (noted_ == kNoted) {
     kept_waiting_ = 2 * late_ > kNoted;
     noted_ = 0;
     late_ = 0;
+  }
+  return late;
+}
+
+void Ticker::move_to(int cpu) {
+  const cpu_set_t there = only_cpu(cpu);
+  ::sched_setaffinity(0, sizeof there, &there);  // refused: late samples, nothing worse
+  cpu_ = cpu;
+}
+
+void Ticker::tick(Plan& plan) {
+  constexpr int kMoves = 2;
+  core::TimePoint due = plan.at;
+  for (int moves = 0; !is_late(due); ++moves) {
+    const auto elsewhere = ask_(plan.cpu);
+    if (!elsewhere || moves == kMoves) {
+      return;
+    }
+    due = core::Clock::now();
+    plan.cpu = *elsewhere;
+    move_to(plan.cpu);
   }
 }
 
@@ -93,15 +106,9 @@ void Ticker::run(Plan plan) {
     if (changed_.wait_until(lock, plan.at, [this] { return over_; })) {
       return;
     }
-    if (const auto slot = std::exchange(slot_, nullptr)) {
-      const bool late = core::Clock::now() > plan.at + kLate;
-      note(late);
-      lock.unlock();
-      if (!late) {
-        ask_(slot);
-      }
-      lock.lock();
-    }
+    lock.unlock();
+    tick(plan);
+    lock.lock();
     ++ticks_;
     waits_for_load_ = true;
     changed_.wait(lock, [this] { return loaded_ || over_; });

@@ -4,12 +4,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "core/clock.h"
-#include "supervisor/sample_slot.h"
 
 namespace sp::supervisor {
 
@@ -25,31 +24,37 @@ void wake_up_promptly();
 /// wakes up on the target's CPU takes the target off it at whatever instruction it was. That is
 /// right, and costs the target more.
 ///
+/// Who is to stop is found out at the tick: where threads take turns, one that ran a moment before
+/// may have gone to sleep. What runs on another CPU by then is followed there: left out, the
+/// beginnings of turns would be missing, and short turns consist of little else.
+///
 /// When and where the next tick is to be is told one tick ahead, because to tell it to a thread
 /// that sleeps would wake it up on that CPU too.
 class Ticker {
  public:
-  using Ask = std::function<void(const std::shared_ptr<SampleSlot>&)>;
+  /// Asks for a stop of what runs on `cpu`, or else says on which other CPU something runs that may
+  /// be asked. Called on the ticker's thread, on that CPU.
+  using Ask = std::function<std::optional<int>(int cpu)>;
 
-  /// `ask` is called on the ticker's thread. The first tick is at `first` on `cpu`.
+  /// The first tick is at `first` on `cpu`.
   Ticker(Ask ask, core::TimePoint first, int cpu);
   ~Ticker();
   Ticker(const Ticker&) = delete;
   Ticker& operator=(const Ticker&) = delete;
 
-  /// The coming tick asks for `slot` (null: for nothing); the one after it is at `at` on `cpu`. To
-  /// be called once for each tick, after the one before it; too late it only tells of the next.
-  void load(std::shared_ptr<SampleSlot> slot, core::TimePoint at, int cpu);
+  /// The tick after the coming one is at `at` on `cpu`. To be called once for each tick, after the
+  /// one before it.
+  void load(core::TimePoint at, int cpu);
 
   /// Ticks so far. Any thread.
   [[nodiscard]] std::uint64_t ticks() const { return ticks_; }
-  /// The tick that the last load() was for is over. Any thread.
+  /// The tick that came after the last load() is over. Any thread.
   [[nodiscard]] bool ticked() const { return ticks_ >= loads_; }
   /// More than half of the last ticks came so late that they asked for nothing: here a thread that
   /// wakes up has to wait for its turn (Linux 6.6 to 6.11 are such), and what it would see then is
   /// never the thread that held the CPU.
   [[nodiscard]] bool is_kept_waiting() const { return kept_waiting_; }
-  /// Where the tick that the next load() is for will be. The caller's of load().
+  /// The CPU of the last tick, or of the coming one. Any thread.
   [[nodiscard]] int cpu() const { return cpu_; }
 
  private:
@@ -59,10 +64,15 @@ class Ticker {
   };
 
   void run(Plan plan);
-  void note(bool late);
+  /// The calling thread is the ticker's.
+  void move_to(int cpu);
+  /// One tick: goes after the target where that runs on another CPU.
+  void tick(Plan& plan);
+  /// Whether this is too late for a tick that was due at `due`; notes which.
+  bool is_late(core::TimePoint due);
 
   Ask ask_;
-  int cpu_;
+  std::atomic<int> cpu_;
   std::atomic<std::uint64_t> loads_{0};
   std::atomic<std::uint64_t> ticks_{0};
   std::atomic<bool> kept_waiting_{false};
@@ -70,7 +80,6 @@ class Ticker {
   int late_ = 0;
   std::mutex mutex_;  // for those below
   std::condition_variable changed_;
-  std::shared_ptr<SampleSlot> slot_;
   Plan next_;
   bool loaded_ = false;
   bool waits_for_load_ = false;
