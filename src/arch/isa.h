@@ -75,6 +75,7 @@ concept Isa = requires(const typename T::Registers& registers,
   // single_step.h: undoes what is left of a step over the instruction that was just done (its
   // bytes); true where registers were changed.
   { T::hide_step(bytes, mutable_registers, memory) } -> std::same_as<bool>;
+  { T::steps_itself(registers) } -> std::same_as<bool>;
 
   // relocate.h: code for the second address that does what the instruction at the first one does
   // there and goes on where that would have gone; nothing where it cannot run elsewhere.

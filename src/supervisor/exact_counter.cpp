@@ -98,6 +98,10 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     on_step(tracee, *registers, now);
     return true;
   }
+  if (info->si_code == TRAP_TRACE && !Native::steps_itself(*registers)) {
+    resume(tracee, 0);  // of a step that had ended: it would kill the target
+    return true;
+  }
   return false;
 }
 

@@ -6,6 +6,8 @@ namespace sp::supervisor {
 namespace {
 
 constexpr core::Duration kFirstAllowance = std::chrono::milliseconds(3);
+/// So much more than its share: what is spent goes over it by the last function's planting.
+constexpr double kMostTold = 1.5;
 
 }  // namespace
 
@@ -19,7 +21,7 @@ double ProbeBudget::used(core::Duration target_cpu) const {
     return 0;
   }
   const double used = static_cast<double>(spent_.count()) / static_cast<double>(target_cpu.count());
-  return share_ > 0 ? std::min(used, share_) : used;
+  return share_ > 0 ? std::min(used, share_ * kMostTold) : used;
 }
 
 core::Duration HitCost::add(core::Duration handled, core::Duration since_last) {

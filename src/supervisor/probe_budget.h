@@ -18,7 +18,8 @@ class ProbeBudget {
   /// More was spent than `target_cpu` allows so far. A short program may cost more than its share,
   /// but not more than the first allowance.
   [[nodiscard]] bool is_exceeded(core::Duration target_cpu) const;
-  /// The part (0..1) of the target's time that was used up, at most what is ours.
+  /// The part (0..1) of the target's time that was used up; at most half as much again as is ours,
+  /// so that a quarter of the whole is left for sampling.
   [[nodiscard]] double used(core::Duration target_cpu) const;
 
  private:

@@ -63,7 +63,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     on_step(tracee, *registers, now);
     return true;
   }
-  if (info->si_code == TRAP_TRACE && was_stepped) {
+  if (info->si_code == TRAP_TRACE && (was_stepped || !Native::steps_itself(*registers))) {
     go(tracee);  // what stopped it has ended the window
     return true;
   }
@@ -263,6 +263,7 @@ void ProbeCounter::spend(core::Duration cost) {
   budget_.spend(cost);
   cost_.store(budget_.spent().count(), std::memory_order_relaxed);
   meter_.add_work(cost);
+  timer_.others_use(budget_.used(target_cpu()));
 }
 
 /// The instruction has to be executed by the thread itself.

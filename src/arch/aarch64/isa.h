@@ -77,6 +77,7 @@ struct AArch64 {
                         MemoryAccess& memory) {
     return aarch64::hide_step(code, registers, memory);
   }
+  static bool steps_itself(const Registers& registers) { return aarch64::steps_itself(registers); }
   static Emulated emulate(Registers& registers, std::span<const std::byte> code,
                           MemoryAccess& memory) {
     return aarch64::emulate(registers, code, memory);

@@ -7,4 +7,6 @@ bool hide_step(std::span<const std::byte> /*code*/, Registers& /*registers*/,
   return false;
 }
 
+bool steps_itself(const Registers& /*registers*/) { return false; }
+
 }  // namespace sp::arch::aarch64

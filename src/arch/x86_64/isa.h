@@ -75,6 +75,7 @@ struct X86_64 {
                         MemoryAccess& memory) {
     return x86_64::hide_step(code, registers, memory);
   }
+  static bool steps_itself(const Registers& registers) { return x86_64::steps_itself(registers); }
   static Emulated emulate(Registers& registers, std::span<const std::byte> code,
                           MemoryAccess& memory) {
     return x86_64::emulate(registers, code, memory);

@@ -5,6 +5,8 @@
 namespace sp::arch::x86_64 {
 namespace {
 
+constexpr std::uint64_t kTrapFlag = 1U << 8U;
+
 constexpr bool is_prefix(std::byte byte) {
   const auto value = std::to_integer<unsigned>(byte);
   return value == 0x66 || (value & 0xF0U) == 0x40U;  // operand size, REX
@@ -16,7 +18,6 @@ bool hide_step(std::span<const std::byte> code, Registers& registers, MemoryAcce
   constexpr std::byte kPushf{0x9C};
   constexpr std::byte kPopf{0x9D};
   constexpr std::byte kIret{0xCF};
-  constexpr std::uint64_t kTrapFlag = 1U << 8U;
   std::size_t at = 0;
   while (at < code.size() && is_prefix(code[at])) {
     ++at;
@@ -39,5 +40,7 @@ bool hide_step(std::span<const std::byte> code, Registers& registers, MemoryAcce
   registers.eflags &= is_left ? ~kTrapFlag : ~std::uint64_t{0};
   return is_left;
 }
+
+bool steps_itself(const Registers& registers) { return (registers.eflags & kTrapFlag) != 0; }
 
 }  // namespace sp::arch::x86_64

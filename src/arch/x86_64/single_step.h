@@ -15,4 +15,8 @@ namespace sp::arch::x86_64 {
 /// program's (is_setting_trap_flag() in arch/x86/kernel/step.c) and leaves it set.
 bool hide_step(std::span<const std::byte> code, Registers& registers, MemoryAccess& memory);
 
+/// The program has set the trap flag itself. The kernel does not show the one that it steps by
+/// (get_flags() in arch/x86/kernel/ptrace.c).
+bool steps_itself(const Registers& registers);
+
 }  // namespace sp::arch::x86_64

@@ -56,5 +56,14 @@ TEST(HideStep, gives_up_where_the_stack_cannot_be_read) {
   EXPECT_TRUE(memory.words.empty());
 }
 
+TEST(StepsItself, is_seen_by_the_trap_flag_where_there_is_one) {
+  x86_64::Registers registers{};
+  registers.eflags = 0x202;
+  EXPECT_FALSE(x86_64::steps_itself(registers));
+  registers.eflags = 0x302;
+  EXPECT_TRUE(x86_64::steps_itself(registers));
+  EXPECT_FALSE(aarch64::steps_itself({}));
+}
+
 }  // namespace
 }  // namespace sp::arch

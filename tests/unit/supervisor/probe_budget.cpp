@@ -33,14 +33,16 @@ TEST(ProbeBudget, without_a_limit_is_never_exceeded) {
   EXPECT_DOUBLE_EQ(budget.used(seconds(200)), 0.5);
 }
 
-TEST(ProbeBudget, tells_sampling_no_more_than_its_own_share) {
+TEST(ProbeBudget, leaves_a_quarter_for_sampling) {
   ProbeBudget budget(20);
   EXPECT_DOUBLE_EQ(budget.used({}), 0);
   budget.spend(milliseconds(50));
   EXPECT_DOUBLE_EQ(budget.used({}), 0);
   EXPECT_DOUBLE_EQ(budget.used(seconds(1)), 0.05);
+  budget.spend(milliseconds(70));
+  EXPECT_DOUBLE_EQ(budget.used(seconds(1)), 0.12);
   budget.spend(seconds(1));
-  EXPECT_DOUBLE_EQ(budget.used(seconds(1)), 0.1);
+  EXPECT_DOUBLE_EQ(budget.used(seconds(1)), 0.15);
 }
 
 TEST(HitCost, is_the_time_handled_and_the_way_to_and_fro) {
