@@ -53,6 +53,9 @@ concept Isa = requires(const typename T::Registers& registers,
   { T::kBreakpoint } -> std::convertible_to<std::span<const std::byte>>;
   // Where the breakpoint stands, from the pc that its trap reports.
   { T::breakpoint_of_trap(address) } -> std::same_as<core::Address>;
+  // si_codes of SIGTRAP: a breakpoint's, and those that end a single step.
+  { T::is_breakpoint_code(int{}) } -> std::same_as<bool>;
+  { T::is_step_code(int{}) } -> std::same_as<bool>;
 
   // decoder.h: one instruction at `address` from its bytes; nothing where they are not one.
   { T::decode(bytes, address) } -> std::same_as<std::optional<core::Instruction>>;

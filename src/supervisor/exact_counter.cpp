@@ -81,7 +81,7 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     (void)ptrace::resume(tid, 0);
     return true;
   }
-  if (is_breakpoint_trap(info->si_code) && site != nullptr) {
+  if (Native::is_breakpoint_code(info->si_code) && site != nullptr) {
     on_breakpoint(tracee, *site, *registers, now);
     return true;
   }
@@ -94,11 +94,11 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     on_handler_entry(tracee, pc, now);
     return true;
   }
-  if (info->si_code == TRAP_TRACE && (thread.stepped || thread.delivering || thread.aside)) {
+  if (Native::is_step_code(info->si_code) && (thread.stepped || thread.delivering || thread.aside)) {
     on_step(tracee, *registers, now);
     return true;
   }
-  if (info->si_code == TRAP_TRACE && !Native::steps_itself(*registers)) {
+  if (Native::is_step_code(info->si_code) && !Native::steps_itself(*registers)) {
     resume(tracee, 0);  // of a step that had ended: it would kill the target
     return true;
   }

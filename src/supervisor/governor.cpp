@@ -33,11 +33,15 @@ void CostMeter::remember(std::int64_t latency, std::int64_t handling) {
   // What the quickest of the last stops took is what a stop takes; the rest of a longer latency is
   // time in which the thread waited for a CPU that others had.
   latency_ceiling_ = 2 * quantile(latencies_, filled_, 1, 16);
+  std::int64_t handled = quantile(handlings_, filled_, 1, 2);
   if (filled_ < kRecent / 2) {
+    // The first stop of a program has more to do than others. Taken for typical it would be the
+    // last for a while.
     latency_ceiling_ = std::min(latency_ceiling_, kHighestAtFirst);
+    handled = std::min(handled, kHighestAtFirst);
   }
   const std::int64_t typical = std::min(quantile(latencies_, filled_, 1, 2), latency_ceiling_);
-  per_stop_ = with_way_back(typical) + quantile(handlings_, filled_, 1, 2);
+  per_stop_ = with_way_back(typical) + handled;
 }
 
 void CostMeter::add(core::Duration latency, core::Duration handling) {

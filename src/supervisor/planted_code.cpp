@@ -1,7 +1,5 @@
 #include "supervisor/planted_code.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -376,12 +374,10 @@ void PlantedCode::forget_sites(core::AddressRange range) {
   std::erase_if(unplantable_pages_, is_gone);
 }
 
-bool is_breakpoint_trap(int si_code) { return si_code == SI_KERNEL || si_code == TRAP_BRKPT; }
-
 bool turn_back(const PlantedCode& code, pid_t tid, ptrace::Registers registers, int si_code) {
   const Address pc = Native::pc(registers);
   const Address trap = Native::breakpoint_of_trap(pc);
-  if (!is_breakpoint_trap(si_code) || !code.was_planted_at(trap)) {
+  if (!Native::is_breakpoint_code(si_code) || !code.was_planted_at(trap)) {
     return false;
   }
   (void)ptrace::mark_trap(tid, pc);

@@ -51,9 +51,6 @@ struct Site {
   std::uint8_t oldest_way = 0;
 };
 
-/// A SIGTRAP with that si_code came from a breakpoint instruction.
-[[nodiscard]] bool is_breakpoint_trap(int si_code);
-
 /// The breakpoints in one address space, and what stands in their places. Runs on the ptrace
 /// thread.
 class PlantedCode {

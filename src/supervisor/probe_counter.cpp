@@ -51,7 +51,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     (void)ptrace::resume(tid, 0);
     return true;
   }
-  if (is_breakpoint_trap(info->si_code) && site != nullptr) {
+  if (Native::is_breakpoint_code(info->si_code) && site != nullptr) {
     on_breakpoint(tracee, *site, *registers, now);
     return true;
   }
@@ -59,11 +59,11 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     go(tracee);
     return true;
   }
-  if (info->si_code == TRAP_TRACE && (thread.aside || thread.window)) {
+  if (Native::is_step_code(info->si_code) && (thread.aside || thread.window)) {
     on_step(tracee, *registers, now);
     return true;
   }
-  if (info->si_code == TRAP_TRACE && (was_stepped || !Native::steps_itself(*registers))) {
+  if (Native::is_step_code(info->si_code) && (was_stepped || !Native::steps_itself(*registers))) {
     go(tracee);  // what stopped it has ended the window
     return true;
   }

@@ -361,7 +361,7 @@ bool ProbeCounter::on_retired_trap(Tracee& tracee) {
     return false;
   }
   return turn_back(*tracee.process->probed, tid, *registers, info->si_code) ||
-         info->si_code == TRAP_TRACE;  // the end of a step of ours
+         Native::is_step_code(info->si_code);  // the end of a step of ours
 }
 
 bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {

@@ -130,7 +130,8 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
     ticker_.emplace([this](int cpu) { return ask_from_ticker(cpu); }, next, cpu_to_tick_on());
     return next;
   }
-  if ((!running_.empty() || !stopping_.empty()) && follower.keeps_busy()) {
+  const bool stops = asked != nullptr || (ticker_ && any_on_cpu() != nullptr);
+  if (stops && follower.keeps_busy()) {
     be_busy_during_stop(std::move(asked), (ticker_ ? planned : now) + kLongestBusy);
     // Where threads take turns, short turns would be left out more often than long ones.
     const bool slept = slept_before_stop_.exchange(false);

@@ -252,21 +252,22 @@ void Supervisor::sample_and_resume(Tracee& tracee) {
   const bool is_of_hit =
       wanted && asked_at >= tracee.probed.last_hit.begin && asked_at <= tracee.probed.last_hit.end;
   const bool take = (wanted || slept) && tracee.process->profiled && !is_of_hit;
-  const core::Duration charged_before = meter_.stopped();
+  core::Duration for_probes{};
   if (take) {
     sampler_.take(tracee, reported_at_, wanted ? reported_at_ - asked_at : core::Duration{});
     if (wanted && tracee.process->probed != nullptr && !releasing_) {
+      const core::TimePoint begin = core::Clock::now();
       probes_->look_after(tracee, true);
+      for_probes = core::Clock::now() - begin;
     }
   } else if (auto registers = ptrace::registers(tracee.id.tid)) {
     undo_interruption(tracee.id.tid, *registers, 0);
   }
   let_run(tracee, 0, true);  // `tracee` may be gone now
   if (wanted) {
-    // What was done for the probes has been charged already.
-    const core::Duration handling =
-        core::Clock::now() - reported_at_ - (meter_.stopped() - charged_before);
-    meter_.add(reported_at_ - asked_at, handling + timer_.tick_cost());
+    // What is done for the probes is charged there, and is no part of what one more stop takes.
+    meter_.add(reported_at_ - asked_at,
+               core::Clock::now() - reported_at_ - for_probes + timer_.tick_cost());
     timer_.sample_was_taken(sampler_.fell_on_system_call(), sampler_.found_it_asleep());
     SlotState asked = SlotState::asked;
     if (slot->state.compare_exchange_strong(asked, SlotState::idle) && slot->by_signal) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <array>
 #include <cstddef>
 
@@ -8,6 +10,14 @@
 namespace sp::arch::x86_64 {
 
 inline constexpr std::array<std::byte, 1> kBreakpoint = {std::byte{0xCC}};  // int3
+
+/// si_code of the SIGTRAP of a breakpoint (do_int3_user() in arch/x86/kernel/traps.c).
+[[nodiscard]] constexpr bool is_breakpoint_code(int code) { return code == SI_KERNEL; }
+/// si_code of a SIGTRAP says that a single step is over: of an instruction, or through a system
+/// call (user_single_step_report() in arch/x86/kernel/ptrace.c).
+[[nodiscard]] constexpr bool is_step_code(int code) {
+  return code == TRAP_TRACE || code == TRAP_BRKPT;
+}
 
 /// int3 is a trap: rip is already behind it (Intel SDM volume 3, section 6.5).
 [[nodiscard]] core::Address breakpoint_of_trap(core::Address pc);

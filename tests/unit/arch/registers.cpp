@@ -1,6 +1,7 @@
 #include "arch/x86_64/registers.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstddef>
 
@@ -79,6 +80,17 @@ TYPED_TEST(EachCpu, decodes_its_own_breakpoint_as_a_stop) {
 TEST(Breakpoint, is_found_from_its_trap) {
   EXPECT_EQ(x86_64::breakpoint_of_trap(core::Address{0x1001}), core::Address{0x1000});
   EXPECT_EQ(aarch64::breakpoint_of_trap(core::Address{0x1000}), core::Address{0x1000});
+}
+
+TEST(Breakpoint, is_told_from_the_end_of_a_step_by_what_the_kernel_says) {
+  EXPECT_TRUE(x86_64::is_breakpoint_code(SI_KERNEL));
+  EXPECT_FALSE(x86_64::is_breakpoint_code(TRAP_BRKPT));
+  EXPECT_TRUE(x86_64::is_step_code(TRAP_TRACE));
+  EXPECT_TRUE(x86_64::is_step_code(TRAP_BRKPT));  // a step that went through a system call
+  EXPECT_FALSE(x86_64::is_step_code(SI_USER));
+  EXPECT_TRUE(aarch64::is_breakpoint_code(TRAP_BRKPT));
+  EXPECT_TRUE(aarch64::is_step_code(TRAP_TRACE));
+  EXPECT_FALSE(aarch64::is_step_code(TRAP_BRKPT));
 }
 
 }  // namespace
