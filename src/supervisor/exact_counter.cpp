@@ -94,7 +94,8 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     on_handler_entry(tracee, pc, now);
     return true;
   }
-  if (Native::is_step_code(info->si_code) && (thread.stepped || thread.delivering || thread.aside)) {
+  if (Native::is_step_code(info->si_code) &&
+      (thread.stepped || thread.delivering || thread.aside)) {
     on_step(tracee, *registers, now);
     return true;
   }

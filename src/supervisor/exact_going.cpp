@@ -295,7 +295,8 @@ bool ExactCounter::on_retired_trap(Tracee& tracee) {
     return false;
   }
   return turn_back(*tracee.process->counted, tid, *registers, info->si_code) ||
-         info->si_code == SIGTRAP || Native::is_step_code(info->si_code);  // the end of a step of ours
+         info->si_code == SIGTRAP ||
+         Native::is_step_code(info->si_code);  // the end of a step of ours
 }
 
 bool ExactCounter::make_detachable(Tracee& tracee, bool at_syscall) {

@@ -55,9 +55,7 @@ struct AArch64 {
   }
   static bool is_safe_to_rewind(int number) { return aarch64::is_safe_to_rewind(number); }
 
-  static constexpr bool is_breakpoint_code(int code) {
-    return aarch64::is_breakpoint_code(code);
-  }
+  static constexpr bool is_breakpoint_code(int code) { return aarch64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return aarch64::is_step_code(code); }
   static core::Address breakpoint_of_trap(core::Address pc) {
     return aarch64::breakpoint_of_trap(pc);
