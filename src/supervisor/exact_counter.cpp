@@ -99,8 +99,11 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     on_step(tracee, *registers, now);
     return true;
   }
-  if (Native::is_step_code(info->si_code) && !Native::steps_itself(*registers)) {
-    resume(tracee, 0);  // of a step that had ended: it would kill the target
+  // Of a step that nobody waits for any more: it would kill the target. A program that steps itself
+  // has a handler of its own, and gets its last trap when it has cleared the flag.
+  if (Native::is_step_code(info->si_code) && code.rescue().handler_is_ours &&
+      !Native::steps_itself(*registers)) {
+    resume(tracee, 0);
     return true;
   }
   return false;

@@ -63,7 +63,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     on_step(tracee, *registers, now);
     return true;
   }
-  if (Native::is_step_code(info->si_code) && (was_stepped || !Native::steps_itself(*registers))) {
+  if (Native::is_step_code(info->si_code) && was_stepped) {
     go(tracee);  // what stopped it has ended the window
     return true;
   }

@@ -226,6 +226,17 @@ TEST_F(Probes, leave_a_handler_of_the_targets_for_their_signal_alone) {
   }
 }
 
+TEST_F(Probes, leave_a_program_that_steps_itself_its_traps) {
+  const Words program = {target("signal_ways"), "steps-itself"};
+  const std::string without = run(program).out;
+  for (const char* const way : {"-q", "-n", "-a", "--single"}) {
+    const TempDir directory;
+    const Profiled with = profile(directory, {way}, program);
+    EXPECT_EQ(with.outcome.exit_status(), 0) << way << with.outcome.text();
+    EXPECT_EQ(with.outcome.out, without) << way;
+  }
+}
+
 TEST_F(Probes, work_where_a_thread_blocks_their_signal) {
   const Profiled run = profile(directory_, {"-q"}, {target("probe_ways"), "trap-blocked", "20000"});
   EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();

@@ -279,6 +279,25 @@ static void leave(int number) {
   (void)number;
   if (write(1, "interrupted\n", 12) == 12) _exit(7);
 }
+// The last trap of each round comes when popf has cleared the flag.
+static volatile sig_atomic_t traps;
+static void count_trap(int signal) {
+  (void)signal;
+  ++traps;
+}
+static int steps_itself(void) {
+  signal(SIGTRAP, count_trap);
+#ifdef __x86_64__
+  for (int i = 0; i < 3; ++i) {
+    __asm__ volatile(
+        "sub $256, %%rsp; pushfq; orq $0x100, (%%rsp); popfq; nop; nop;"
+        "pushfq; andq $~0x100, (%%rsp); popfq; nop; add $256, %%rsp" ::
+            : "memory", "cc");
+  }
+#endif
+  printf("%d traps\n", (int)traps);
+  return 0;
+}
 static int until_interrupted(int deaf) {
   signal(SIGINT, deaf ? SIG_IGN : leave);
   puts("ready");
@@ -301,6 +320,7 @@ int main(int argc, char** argv) {
   if (strcmp(way, "seccomp-filter") == 0) return seccomp_filter();
   if (strcmp(way, "children-ignored") == 0) return children_ignored();
   if (strcmp(way, "daemon") == 0 && argc > 2) return daemonise(argv[2]);
+  if (strcmp(way, "steps-itself") == 0) return steps_itself();
   if (strcmp(way, "traces-child") == 0) return traces_child();
   if (strcmp(way, "interrupt") == 0) return until_interrupted(0);
   if (strcmp(way, "deaf") == 0) return until_interrupted(1);
