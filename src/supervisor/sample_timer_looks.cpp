@@ -23,6 +23,9 @@ core::Duration own_cpu_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+/// A thread that is on a CPU, or ready to be, is so of its own accord.
+bool runs_by_itself(SampleSlot& slot) { return !slot.stepped && !WaitWatch::is_awake_for_us(slot); }
+
 }  // namespace
 
 void SampleTimer::look_at_all(core::TimePoint now, int cpus) {
@@ -79,7 +82,7 @@ void SampleTimer::look(SampleSlot& slot, const Slot& shared) {
     return;
   }
   if (stat->state == 'R') {
-    if (slot.stepped || WaitWatch::is_awake_for_us(slot)) {
+    if (!runs_by_itself(slot)) {
       return;
     }
     running_.push_back({shared, stat->processor});
@@ -99,11 +102,11 @@ std::optional<int> SampleTimer::look_from(int cpu) {
   here_.clear();
   const auto look_again = [&](const Slot& slot) {
     std::array<char, 1024> buffer;
-    if (slot->state != SlotState::idle || slot->stepped || WaitWatch::is_awake_for_us(*slot)) {
+    if (slot->state != SlotState::idle) {
       return;
     }
     const auto stat = parse_stat(reread(slot->stat, *slot, "stat", buffer));
-    if (stat && stat->state == 'R') {
+    if (stat && stat->state == 'R' && runs_by_itself(*slot)) {
       if (stat->processor == cpu) {
         here_.push_back(slot);
       } else {
@@ -111,18 +114,17 @@ std::optional<int> SampleTimer::look_from(int cpu) {
       }
     }
   };
+  const auto look_at_some = [&](std::size_t looks, std::size_t of, const auto& slot_at) {
+    const std::size_t first = looks > 0 ? ticker_random_() % of : 0;
+    for (std::size_t i = 0; i < looks; ++i) {
+      look_again(slot_at((first + i) % of));
+    }
+  };
   const std::size_t known = std::min(kLooks, running_.size());
-  const std::size_t first_known = known > 0 ? ticker_random_() % running_.size() : 0;
-  for (std::size_t i = 0; i < known; ++i) {
-    look_again(running_[(first_known + i) % running_.size()].slot);
-  }
-  if (!here_.empty()) {
-    return other;
-  }
-  const std::size_t more = std::min(kLooks - known, list_.size());
-  const std::size_t first = more > 0 ? ticker_random_() % list_.size() : 0;
-  for (std::size_t i = 0; i < more; ++i) {
-    look_again(list_[(first + i) % list_.size()]);
+  look_at_some(known, running_.size(), [&](std::size_t i) { return running_[i].slot; });
+  if (here_.empty()) {
+    look_at_some(std::min(kLooks - known, list_.size()), list_.size(),
+                 [&](std::size_t i) { return list_[i]; });
   }
   return other;
 }
