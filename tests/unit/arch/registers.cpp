@@ -86,7 +86,7 @@ TEST(Breakpoint, is_told_from_the_end_of_a_step_by_what_the_kernel_says) {
   EXPECT_TRUE(x86_64::is_breakpoint_code(SI_KERNEL));
   EXPECT_FALSE(x86_64::is_breakpoint_code(TRAP_BRKPT));
   EXPECT_TRUE(x86_64::is_step_code(TRAP_TRACE));
-  EXPECT_TRUE(x86_64::is_step_code(TRAP_BRKPT));  // a step that went through a system call
+  EXPECT_TRUE(x86_64::is_step_code(TRAP_BRKPT));  // a step through a call, or DR6.BS was lost
   EXPECT_FALSE(x86_64::is_step_code(SI_USER));
   EXPECT_TRUE(aarch64::is_breakpoint_code(TRAP_BRKPT));
   EXPECT_TRUE(aarch64::is_step_code(TRAP_TRACE));
