@@ -39,6 +39,7 @@ void StackWalk::start(const FrameRegisters& registers) {
   cursor_.start(registers, memory_);
   pc_ = core::Address{registers.pc.value() & pointer_mask_};
   sp_ = registers.sp();
+  sp_is_lowest_ = false;
 }
 
 core::Stack StackWalk::run(std::size_t max_frames) {
@@ -92,7 +93,7 @@ StackWalk::Step StackWalk::leave() {
 }
 
 StackWalk::Step StackWalk::leave_by_exit() {
-  const auto exit = NativeFrames::find_exit(region_.code_from(pc_));
+  const auto exit = NativeFrames::find_exit(region_.code_before(pc_), region_.code_from(pc_));
   if (!exit || (exit->by_jump && exit->jump_target && !leaves_function(*exit->jump_target))) {
     return Step::no_answer;
   }
@@ -101,11 +102,6 @@ StackWalk::Step StackWalk::leave_by_exit() {
     return Step::no_answer;
   }
   const std::uint64_t base = registers.values[exit->base];
-  const auto slot = offset_by(base, exit->return_slot);
-  const auto pc = memory_.word(slot);
-  if (!pc) {
-    return Step::no_answer;
-  }
   for (std::size_t i = 0; i < exit->restored_count; ++i) {
     const auto value = memory_.word(offset_by(base, exit->restored[i].slot));
     if (!value) {
@@ -113,9 +109,21 @@ StackWalk::Step StackWalk::leave_by_exit() {
     }
     registers.set(exit->restored[i].dwarf_register, *value);
   }
-  registers.pc = core::Address{*pc};
-  registers.set(NativeFrames::kStackPointer,
-                offset_by(slot.value(), exit->released).value() + kWord);
+  core::Address sp = offset_by(base, exit->return_slot);
+  if constexpr (NativeFrames::kLinkRegister) {
+    if (!registers.known.test(*NativeFrames::kLinkRegister)) {
+      return Step::no_answer;
+    }
+    registers.pc = core::Address{registers.values[*NativeFrames::kLinkRegister]};
+  } else {
+    const auto pc = memory_.word(sp);
+    if (!pc) {
+      return Step::no_answer;
+    }
+    registers.pc = core::Address{*pc};
+    sp = offset_by(sp.value(), exit->released) + kWord;
+  }
+  registers.set(NativeFrames::kStackPointer, sp.value());
   return move_to(registers, true);
 }
 
@@ -132,7 +140,19 @@ bool StackWalk::leaves_function(std::int64_t jump_target) const {
 }
 
 StackWalk::Step StackWalk::leave_by_description() {
-  switch (cursor_.step(*region_.module, region_.elf_address(pc_), is_return_address_)) {
+  auto outcome =
+      step_at(is_return_address_ ? 0 : NativeFrames::idle_length(region_.code_from(pc_)));
+  if (outcome == FrameCursor::Outcome::no_description) {
+    outcome = step_at(0);
+  }
+  if (sp_is_lowest_ &&
+      (outcome == FrameCursor::Outcome::stepped || outcome == FrameCursor::Outcome::root)) {
+    if (!find_sp()) {
+      return end(core::StackEnd::no_unwind_info);
+    }
+    outcome = step_at(0);
+  }
+  switch (outcome) {
     case FrameCursor::Outcome::stepped:
       break;
     case FrameCursor::Outcome::root:
@@ -149,10 +169,13 @@ StackWalk::Step StackWalk::leave_by_description() {
   if (caller.pc == core::Address{}) {
     return end(core::StackEnd::root);
   }
+  if (const Step step = leave_by_entry(); step != Step::no_answer) {
+    return step;
+  }
   // The loader's _dl_runtime_resolve says that its caller's sp is below where the return address
   // was pushed by a PLT; glibc, sysdeps/aarch64/dl-trampoline.S.
   if (NativeFrames::kLinkRegister && memory_.word(caller.sp + kWord) == cursor_.pc().value() &&
-      cursor_.return_slot() == caller.sp + kWord) {
+      cursor_.saved_at(*NativeFrames::kLinkRegister) == caller.sp + kWord) {
     FrameRegisters registers = cursor_.registers();
     registers.set(NativeFrames::kStackPointer, (caller.sp + 2 * kWord).value());
     const Step step = move_to(registers, caller.is_return_address);
@@ -166,6 +189,83 @@ StackWalk::Step StackWalk::leave_by_description() {
   sp_ = caller.sp;
   is_return_address_ = caller.is_return_address;
   return Step::moved;
+}
+
+FrameCursor::Outcome StackWalk::step_at(std::size_t from_pc) {
+  return cursor_.step(*region_.module, region_.elf_address(pc_) + from_pc, is_return_address_);
+}
+
+/// Of a frame that was left as one that has not touched the stack yet, though its prologue has.
+StackWalk::Step StackWalk::leave_by_entry() {
+  if constexpr (NativeFrames::kLinkRegister) {
+    if (is_return_address_ || cursor_.was_signal_frame() || cursor_.sp() != sp_ ||
+        cursor_.saved_at(*NativeFrames::kLinkRegister)) {
+      return Step::no_answer;
+    }
+    const std::uint64_t pc = region_.elf_address(pc_);
+    const auto function = region_.module->frames->find(pc);
+    const auto before = region_.code_before(pc_);
+    if (!function || pc - function->begin > before.size()) {
+      return Step::no_answer;
+    }
+    const auto entry = NativeFrames::read_entry(before.last(pc - function->begin));
+    if (entry.lowered <= 0) {
+      return Step::no_answer;
+    }
+    FrameRegisters registers = cursor_.registers();
+    if (entry.frame_pointer_slot) {
+      const auto frame = memory_.word(offset_by(sp_.value(), *entry.frame_pointer_slot));
+      if (!frame) {
+        return Step::no_answer;
+      }
+      registers.set(NativeFrames::kFramePointer, *frame);
+    }
+    registers.set(NativeFrames::kStackPointer, offset_by(sp_.value(), entry.lowered).value());
+    return move_to(registers, true);
+  }
+  return Step::no_answer;
+}
+
+/// Starts again at this frame, which was left with an sp that may be too low, with the right one;
+/// false where it cannot be told. A frame saves its caller's frame pointer where its own points to.
+/// One that has no frame pointer has a return address behind a call of its function.
+bool StackWalk::find_sp() {
+  const core::Address lowest = sp_;
+  if (const auto saved = cursor_.saved_at(NativeFrames::kFramePointer)) {
+    const std::uint64_t frame = registers_.values[NativeFrames::kFramePointer];
+    start_with_sp(lowest + (frame - saved->value()));
+    return sp_ >= lowest;
+  }
+  constexpr std::uint64_t kAlignment = 16;
+  constexpr std::uint64_t kMost = 1024;
+  for (std::uint64_t more = 0; more < kMost; more += kAlignment) {
+    start_with_sp(lowest + more);
+    if (step_at(0) == FrameCursor::Outcome::stepped &&
+        is_behind_call_of_this(core::Address{cursor_.pc().value() & pointer_mask_})) {
+      start_with_sp(lowest + more);
+      return true;
+    }
+  }
+  return false;
+}
+
+void StackWalk::start_with_sp(core::Address sp) {
+  registers_.set(NativeFrames::kStackPointer, sp.value());
+  start(registers_);
+}
+
+/// A direct call in front of it leads to where the function that pc is in begins.
+bool StackWalk::is_behind_call_of_this(core::Address return_address) {
+  const auto function = region_.module->frames != nullptr
+                            ? region_.module->frames->find(region_.elf_address(pc_))
+                            : std::nullopt;
+  const CodeRegion* caller = function ? space_.find(return_address) : nullptr;
+  if (caller == nullptr) {
+    return false;
+  }
+  const auto called = NativeFrames::called(caller->code_before(return_address));
+  return called &&
+         region_.elf_address(offset_by(return_address.value(), *called)) == function->begin;
 }
 
 StackWalk::Step StackWalk::leave_by_signal_return() {
@@ -201,7 +301,7 @@ StackWalk::Step StackWalk::leave_by_stub() {
     }
   }
   auto slot = NativeFrames::frameless_return_slot(region_.code_before(pc_), region_.code_from(pc_));
-  if (!slot && was_called_from_top_of_stack()) {
+  if (!slot && !NativeFrames::kLinkRegister && was_called_from_top_of_stack()) {
     slot = 0;
   }
   if (!slot) {
@@ -258,8 +358,12 @@ StackWalk::Step StackWalk::leave_by_frame_pointer() {
   registers.pc = core::Address{*pc};
   registers.set(NativeFrames::kStackPointer, frame.value() + 2 * kWord);
   registers.set(NativeFrames::kFramePointer, *next_frame);
-  const Step step = move_to(registers, true);
-  return step == Step::no_answer ? end(core::StackEnd::no_unwind_info) : step;
+  if (move_to(registers, true) == Step::no_answer) {
+    return end(core::StackEnd::no_unwind_info);
+  }
+  sp_is_lowest_ = !NativeFrames::kPairEndsFrame;
+  registers_ = cursor_.registers();
+  return Step::moved;
 }
 
 /// In the first instructions of a program or a loader: the loader's are not described.

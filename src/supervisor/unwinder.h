@@ -34,6 +34,11 @@ class StackWalk {
   Step leave();
   Step leave_by_exit();
   Step leave_by_description();
+  FrameCursor::Outcome step_at(std::size_t from_pc);
+  Step leave_by_entry();
+  bool find_sp();
+  void start_with_sp(core::Address sp);
+  bool is_behind_call_of_this(core::Address return_address);
   Step leave_by_signal_return();
   Step leave_by_stub();
   Step leave_by_frame_pointer();
@@ -57,6 +62,8 @@ class StackWalk {
   core::Address pc_;
   core::Address sp_;
   bool is_return_address_ = false;
+  bool sp_is_lowest_ = false;  // of the frame at pc only what its sp is at least is known
+  FrameRegisters registers_;   // of that frame
   CodeRegion region_;
   core::StackEnd end_ = core::StackEnd::root;
 };

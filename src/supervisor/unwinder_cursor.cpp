@@ -309,11 +309,9 @@ FrameCursor::Outcome FrameCursor::step(CodeModule& module, std::uint64_t elf_add
   return Outcome::stepped;
 }
 
-std::optional<core::Address> FrameCursor::return_slot() const {
+std::optional<core::Address> FrameCursor::saved_at(unsigned dwarf_register) const {
   unw_save_loc_t place{};
-  if (!NativeFrames::kLinkRegister ||
-      unw_get_save_loc(&library_->cursor, static_cast<int>(NativeFrames::kLinkRegister.value_or(0)),
-                       &place) != 0 ||
+  if (unw_get_save_loc(&library_->cursor, static_cast<int>(dwarf_register), &place) != 0 ||
       place.type != UNW_SLT_MEMORY) {
     return std::nullopt;
   }

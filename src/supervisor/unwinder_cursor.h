@@ -79,9 +79,8 @@ class FrameCursor {
   [[nodiscard]] bool was_signal_frame() const { return was_signal_frame_; }
   /// All registers of the frame that was stepped to.
   [[nodiscard]] FrameRegisters registers() const;
-  /// Where the frame that was left had saved the return address, on CPUs that have it in a
-  /// register.
-  [[nodiscard]] std::optional<core::Address> return_slot() const;
+  /// Where the frame that was left had saved its caller's register; nothing where it had not.
+  [[nodiscard]] std::optional<core::Address> saved_at(unsigned dwarf_register) const;
 
  private:
   struct Library;

@@ -52,8 +52,14 @@ bool Frames::ends_in_call(std::span<const std::byte> before) {
   return bl || blr || authenticated_blr;
 }
 
-std::optional<std::int64_t> Frames::called(std::span<const std::byte> /*before*/) {
-  return std::nullopt;
+std::optional<std::int64_t> Frames::called(std::span<const std::byte> before) {
+  const std::uint32_t word = last_word(before);
+  if ((word & 0xfc000000U) != 0x94000000U) {
+    return std::nullopt;
+  }
+  // BL: a signed count of words from the instruction itself.
+  const auto words = static_cast<std::int64_t>(static_cast<std::int32_t>(word << 6U) >> 6U);
+  return 4 * words - 4;
 }
 
 bool Frames::is_signal_return(std::span<const std::byte> before, std::span<const std::byte> code) {
@@ -70,8 +76,8 @@ std::int64_t Frames::signal_slot(unsigned dwarf_register) {
   return 128 + 176 + 8 + 8 * static_cast<std::int64_t>(dwarf_register);
 }
 
-std::optional<Frames::Exit> Frames::find_exit(std::span<const std::byte> /*code*/) {
-  return std::nullopt;
+std::size_t Frames::idle_length(std::span<const std::byte> code) {
+  return does_nothing(first_word(code)) ? sizeof(std::uint32_t) : 0;
 }
 
 std::optional<std::int64_t> Frames::frameless_return_slot(std::span<const std::byte> /*before*/,

@@ -233,7 +233,8 @@ std::int64_t Frames::signal_slot(unsigned dwarf_register) {
   return 40 + 8 * kPlace[dwarf_register];
 }
 
-std::optional<Frames::Exit> Frames::find_exit(std::span<const std::byte> code) {
+std::optional<Frames::Exit> Frames::find_exit(std::span<const std::byte> /*before*/,
+                                              std::span<const std::byte> code) {
   return ExitReader(code).read();
 }
 

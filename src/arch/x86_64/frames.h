@@ -15,6 +15,8 @@ struct Frames {
   static constexpr unsigned kStackPointer = 7;
   static constexpr unsigned kFramePointer = 6;
   static constexpr unsigned kPc = 16;
+  /// The pair that a frame pointer points to is all that is between a frame and its caller's.
+  static constexpr bool kPairEndsFrame = true;
 
   /// The code in front of a return address ends in a call instruction.
   [[nodiscard]] static bool ends_in_call(std::span<const std::byte> before);
@@ -47,7 +49,16 @@ struct Frames {
     /// Of a direct jump: its target counted from the first byte of the code.
     std::optional<std::int64_t> jump_target;
   };
-  [[nodiscard]] static std::optional<Exit> find_exit(std::span<const std::byte> code);
+  [[nodiscard]] static std::optional<Exit> find_exit(std::span<const std::byte> before,
+                                                     std::span<const std::byte> code);
+
+  /// Compilers describe their prologues here. See the other CPU's.
+  struct Entry {
+    std::int64_t lowered = 0;
+    std::optional<std::int64_t> frame_pointer_slot;
+  };
+  [[nodiscard]] static Entry read_entry(std::span<const std::byte> /*done*/) { return {}; }
+  [[nodiscard]] static std::size_t idle_length(std::span<const std::byte> /*code*/) { return 0; }
 
   /// Where, from sp, the return address stands in code that has no unwind table and has not set
   /// up a frame: PLT stubs and the first instructions of a function that will push rbp.
