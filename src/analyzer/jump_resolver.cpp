@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kLongestPath = 64;
 constexpr int kMostWays = 64;
 constexpr std::size_t kMostVisited = 20000;
+constexpr int kMostAdditions = 3;
 constexpr std::size_t kLongestInstruction = 15;
 
 std::uint64_t entry_of(std::span<const std::byte> bytes, bool is_signed) {
@@ -135,7 +136,7 @@ JumpResolver::Verdict JumpResolver::judge() {
     if (said.table || !said.wanted || known.size() >= kMostWanted) {
       return {said.table, said.table && said.is_checked};
     }
-    const auto constant = constant_before(path_.back(), *said.wanted);
+    const auto constant = constant_before(path_.back(), *said.wanted, kMostAdditions);
     if (!constant) {
       return {};
     }
@@ -154,7 +155,7 @@ arch::RegisterEffect JumpResolver::effect(Offset at, unsigned reg) {
 // Looks for all instructions that may have written the register last. They all must leave the same
 // in it. Where control comes in from outside it holds something of the caller's, which no switch of
 // this function takes for its table.
-std::optional<std::uint64_t> JumpResolver::constant_before(Offset at, unsigned reg) {
+std::optional<std::uint64_t> JumpResolver::constant_before(Offset at, unsigned reg, int steps) {
   std::optional<std::uint64_t> constant;
   std::unordered_set<Offset> seen;
   std::vector<Offset> open = before(at);
@@ -164,7 +165,13 @@ std::optional<std::uint64_t> JumpResolver::constant_before(Offset at, unsigned r
     if (!seen.insert(now).second) {
       continue;
     }
-    const arch::RegisterEffect found = effect(now, reg);
+    arch::RegisterEffect found = effect(now, reg);
+    if (found.added_to && found.constant) {
+      // Some CPUs need more than one instruction for an address.
+      const auto before_that =
+          steps > 1 ? constant_before(now, *found.added_to, steps - 1) : std::nullopt;
+      found.constant = before_that ? std::optional(*found.constant + *before_that) : std::nullopt;
+    }
     if (found.changes &&
         (!found.constant || constant.value_or(*found.constant) != *found.constant)) {
       return std::nullopt;

@@ -44,7 +44,8 @@ class JumpResolver {
   /// Along every way that ends in `path_` (the jump first), as far back as is needed.
   [[nodiscard]] Verdict look_back();
   [[nodiscard]] Verdict judge();
-  [[nodiscard]] std::optional<std::uint64_t> constant_before(Offset at, unsigned reg);
+  /// What a register always holds in front of an instruction, made by so many additions at most.
+  [[nodiscard]] std::optional<std::uint64_t> constant_before(Offset at, unsigned reg, int steps);
   [[nodiscard]] arch::RegisterEffect effect(Offset at, unsigned reg);
   [[nodiscard]] std::optional<ResolvedJump> read_table(const arch::JumpTable& table);
 

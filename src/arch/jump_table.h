@@ -49,6 +49,7 @@ struct JumpOnPath {
 struct RegisterEffect {
   bool changes = false;
   std::optional<std::uint64_t> constant;  // always leaves this in it
+  std::optional<unsigned> added_to;       // with what this register held before added
 };
 
 }  // namespace sp::arch

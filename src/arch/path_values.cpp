@@ -76,6 +76,19 @@ bool PathValues::is_untouched(unsigned reg) const {
   return registers_[reg].is_term() && registers_[reg].parts[0].term == reg + 1;
 }
 
+RegisterEffect PathValues::effect_on(unsigned reg) const {
+  if (is_untouched(reg)) {
+    return {};
+  }
+  const PathValue& value = registers_[reg];
+  if (value.is_constant()) {
+    return {true, value.constant, std::nullopt};
+  }
+  const auto from = initial_register(value.parts[0]);
+  return from && value.parts[1].term == 0 ? RegisterEffect{true, value.constant, from}
+                                          : RegisterEffect{true, std::nullopt, std::nullopt};
+}
+
 PathValue PathValues::unknown(std::optional<std::uint64_t> most) {
   Term opaque;
   opaque.kind = Kind::opaque;

@@ -61,6 +61,8 @@ class PathValues {
   void forget(unsigned reg) { registers_[reg] = unknown(); }
   /// The register still holds what it held at the path's beginning.
   [[nodiscard]] bool is_untouched(unsigned reg) const;
+  /// What the path does to a register.
+  [[nodiscard]] RegisterEffect effect_on(unsigned reg) const;
 
   [[nodiscard]] PathValue unknown(std::optional<std::uint64_t> most = std::nullopt);
   [[nodiscard]] PathValue add(const PathValue& a, const PathValue& b);

@@ -19,8 +19,10 @@ using arch::Native;
 /// Looking at the maps may take this part of the time.
 constexpr int kMapsShare = 8;
 /// A thread that is on a CPU stops sooner, unless it is in the kernel. /proc does not tell who runs
-/// from who waits for the CPU, and long turns would wait more often than short ones.
+/// from who waits for the CPU, and long turns would wait more often than short ones. Emulated CPUs
+/// take longer for every stop.
 constexpr core::Duration kLongestLatency = std::chrono::microseconds(500);
+constexpr int kLongestOverQuickest = 4;
 constexpr std::size_t kFirstCopy = std::size_t{16} << 10U;
 
 }  // namespace
@@ -48,6 +50,9 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
       tracee.slot->interrupted_call = *call;
     }
   }
+  if (latency > core::Duration{}) {
+    quickest_ = std::min(quickest_, latency);
+  }
   ++tracee.process->samples;
   if (wants_maps(*tracee.process, Native::pc(*registers), now)) {
     send_maps(*tracee.process, tracee.id, now);
@@ -67,7 +72,8 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
     }
   } else if (asleep_) {
     ++counts_.blocked_before_stop;  // fell asleep between the look and the stop: it used no CPU
-  } else if (!call && !options_.wall && latency > kLongestLatency) {
+  } else if (!call && !options_.wall &&
+             latency > std::max(kLongestLatency, kLongestOverQuickest * quickest_)) {
     ++counts_.waited_for_cpu;
   } else {
     const bool with_stack =

@@ -56,6 +56,7 @@ class Sampler {
   Outbox& outbox_;
   SamplerCounts counts_;
   std::mt19937_64 random_;
+  core::Duration quickest_ = std::chrono::seconds(1);  // of the stops until now
   /// Filled while the thread is stopped; its memory was taken before that.
   core::StopEvent next_;
   core::RawStack spare_;

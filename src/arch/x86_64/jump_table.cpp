@@ -56,15 +56,11 @@ JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownReg
 RegisterEffect effect_on(const PathStep& step, unsigned reg) {
   const auto encoding = read_encoding(step.bytes);
   if (!encoding) {
-    return {true, std::nullopt};
+    return {true, std::nullopt, std::nullopt};
   }
   PathValues values;
   follow_instruction(values, *encoding, step.address);
-  if (values.is_untouched(reg)) {
-    return {};
-  }
-  const PathValue& value = values.get(reg);
-  return {true, value.is_constant() ? std::optional(value.constant) : std::nullopt};
+  return values.effect_on(reg);
 }
 
 }  // namespace sp::arch::x86_64

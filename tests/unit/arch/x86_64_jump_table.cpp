@@ -95,6 +95,10 @@ TEST(X86JumpTable, knows_what_instructions_leave_in_a_register) {
   const auto call = bytes_of("e800000000");
   EXPECT_TRUE(effect_on({Address{0x1000}, call}, 0).changes);
   EXPECT_FALSE(effect_on({Address{0x1000}, call}, 3).changes);
+  const auto sum = bytes_of("488d5810");  // lea rbx,[rax+0x10]
+  const auto added = effect_on({Address{0x1000}, sum}, 3);
+  EXPECT_EQ(added.constant, 0x10U);
+  EXPECT_EQ(added.added_to, 0U);
 }
 
 }  // namespace
