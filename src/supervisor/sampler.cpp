@@ -22,7 +22,7 @@ constexpr int kMapsShare = 8;
 /// from who waits for the CPU, and long turns would wait more often than short ones. Emulated CPUs
 /// take longer for every stop.
 constexpr core::Duration kLongestLatency = std::chrono::microseconds(500);
-constexpr int kLongestOverQuickest = 4;
+constexpr int kLongestOverQuickest = 8;
 constexpr std::size_t kFirstCopy = std::size_t{16} << 10U;
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST(Attach, ends_by_duration) {
 TEST(Attach, survives_many_rounds) {
   Steady steady(6, 3);
   ASSERT_TRUE(steady.is_ready());
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < scaled(30); ++round) {
     const TempDir directory;
     const Outcome outcome = run(attach(directory, steady.pid(), {"-q", "-d", "20ms", "-i", "50"}));
     ASSERT_EQ(outcome.exit_status(), 0) << round << outcome.text();
@@ -159,7 +159,7 @@ TEST(Attach, says_what_is_wrong_with_the_load) {
 
 TEST(Attach, copes_with_a_target_that_is_killed) {
   std::minstd_rand random(17);
-  for (int round = 0; round < 15; ++round) {
+  for (int round = 0; round < scaled(15); ++round) {
     const TempDir directory;
     Steady steady(4, 2);
     ASSERT_TRUE(steady.is_ready());

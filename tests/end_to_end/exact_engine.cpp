@@ -67,30 +67,30 @@ TEST_F(Exact, flags_are_read_and_written_as_ever) {
 }
 
 TEST_F(Exact, handlers_of_the_target_run_as_ever) {
-  expect_unchanged({target("own_handlers"), "2"});
+  expect_unchanged({target("own_handlers"), "2", std::to_string(scaled(100'000))});
 }
 
 TEST_F(Exact, children_are_followed_without_harm) {
-  expect_unchanged({"bash", "-c", "seq 1 20 | sort -r | head -3; exit 3"});
+  expect_unchanged({shell(), "-c", "seq 1 20 | sort -r | head -3; exit 3"});
 }
 
 TEST_F(Exact, children_that_are_not_followed_are_rid_of_breakpoints) {
   const TempDir directory;
   const Profiled counted = profile(directory, {"-q", "-s", "--follow", "none"},
-                                   {"bash", "-c", "(echo child); echo parent"});
+                                   {shell(), "-c", "(echo child); echo parent"});
   EXPECT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
   EXPECT_EQ(counted.outcome.out, "child\nparent\n");
 }
 
 TEST_F(Exact, a_trap_that_the_target_sends_itself_kills_it_as_ever) {
-  expect_unchanged({"bash", "-c", "kill -TRAP $$"});
+  expect_unchanged({shell(), "-c", "kill -TRAP $$"});
 }
 
 TEST_F(Exact, detaching_puts_every_byte_back) {
   Running steady({target("steady"), "2", "1"});
   ASSERT_TRUE(steady.says("ready\n"));
   const std::string caught = status_of(steady.pid(), "SigCgt");
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < scaled(5); ++round) {
     const TempDir directory;
     const Outcome outcome = run(
         superprofiler(directory, {"-q", "-s", "-d", "100ms", "-p", std::to_string(steady.pid())}));
@@ -106,7 +106,7 @@ TEST_F(Exact, killed_with_breakpoints_planted_leaves_the_target_running) {
   std::minstd_rand random(6);
   Running steady({target("steady"), "2", "1"});
   ASSERT_TRUE(steady.says("ready\n"));
-  for (int round = 0; round < 10 && !::testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < scaled(10) && !::testing::Test::HasFailure(); ++round) {
     const TempDir directory;
     Running profiler(superprofiler(directory, {"-q", "-s", "-p", std::to_string(steady.pid())}));
     ASSERT_TRUE(eventually([&] { return !changed_text(steady.pid()).empty(); }));

@@ -18,7 +18,7 @@ class ExactKilled : public ::testing::Test {
   /// Kills at a random moment from the first breakpoint on; then it must say `answer`.
   void expect_survivors(const Words& program, const std::string& answer) {
     std::minstd_rand random(8);
-    for (int round = 0; round < 8 && !HasFailure(); ++round) {
+    for (int round = 0; round < scaled(8) && !HasFailure(); ++round) {
       const TempDir directory;
       Running profiler(superprofiler(directory, {"-q", "--single"}, program));
       pid_t launched = 0;

@@ -102,7 +102,7 @@ TEST(JobControl, survives_a_storm_of_stops_and_continues) {
     Running profiler(superprofiler(directory, options, {target("steady"), "3", "2"}));
     ASSERT_TRUE(profiler.says("ready\n"));
     const pid_t launched = launched_by(profiler.pid());
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < scaled(200); ++round) {
       ::kill(launched, SIGSTOP);
       ::usleep(static_cast<useconds_t>(round * 37 % 1500));
       ::kill(launched, SIGCONT);

@@ -33,13 +33,16 @@ void expect_running(pid_t pid, int round) {
   EXPECT_TRUE(eventually([&] { return cpu_ticks(pid) > ticks; })) << "round " << round;
 }
 
-const Words kOften = {"-q", "-i", "20", "--overhead", "0"};
+// Without a limit stops that follow each other faster than they are served leave the target
+// nothing.
+const Words kOften = {"-q", "-i", std::to_string(20 * patience_factor() * patience_factor()),
+                      "--overhead", "0"};
 
 TEST(Killed, while_attached_leaves_the_target_running) {
   std::minstd_rand random(4);
   Running steady({target("steady"), "3", "2"});
   ASSERT_TRUE(steady.says("ready\n"));
-  for (int round = 0; round < 30 && !::testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < scaled(30) && !::testing::Test::HasFailure(); ++round) {
     const TempDir directory;
     Words options = kOften;
     options.insert(options.end(), {"-p", std::to_string(steady.pid())});
@@ -58,7 +61,7 @@ TEST(Killed, while_attached_leaves_the_target_running) {
 
 TEST(Killed, while_it_runs_what_it_launched_leaves_that_running) {
   std::minstd_rand random(5);
-  for (int round = 0; round < 30 && !::testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < scaled(30) && !::testing::Test::HasFailure(); ++round) {
     const TempDir directory;
     Running profiler(superprofiler(directory, kOften, {target("steady"), "3", "2"}));
     ASSERT_TRUE(profiler.says("ready\n")) << profiler.err();
@@ -78,7 +81,7 @@ TEST(Killed, while_it_runs_what_it_launched_leaves_that_running) {
 }
 
 TEST(Killed, before_the_program_began_leaves_nothing) {
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < scaled(20); ++round) {
     const TempDir directory;
     Running profiler(superprofiler(directory, kOften, {target("steady"), "1"}));
     ::usleep(static_cast<useconds_t>(round) * 1500);

@@ -269,8 +269,8 @@ TEST(Launch, runs_32_bit_programs_unharmed) {
 
 TEST(Launch, ends_with_the_parent_of_a_daemon) {
   // The end may come before the child's first stop: often enough to see it.
-  constexpr int kRounds = 12;
-  for (int round = 0; round < kRounds && !::testing::Test::HasFailure(); ++round) {
+  const int rounds = scaled(12);
+  for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
     for (const char* const mode : {"-q", "-s"}) {
       const TempDir directory;
       const std::string path = directory / "went-on";

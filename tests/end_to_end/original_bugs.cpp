@@ -66,6 +66,7 @@ TEST(OriginalBugs, all_threads_are_sampled) {
 }
 
 TEST(OriginalBugs, an_exec_brings_new_names) {
+  SP_SKIP_WHERE_SAMPLES_ARE_FEW();
   const TempDir directory;
   const auto run =
       profile(directory, {}, {"/bin/sh", "-c", "exec " + target("spin_shares") + " 300"});
@@ -108,7 +109,9 @@ TEST(OriginalBugs, frames_have_names) {
     bool all = true;
     for (const std::string& frame : stack.frames) {
       EXPECT_EQ(frame.find("unknown"), std::string::npos) << frame;
-      all = all && known.contains(frame);
+      // The emulated userland has no symbols for what the C library keeps to itself.
+      all = all &&
+            (known.contains(frame) || (patience_factor() > 1 && frame.starts_with("libc.so.6+")));
     }
     // The loader at the start has functions of its own.
     odd += all || stack.frames.size() < 10 ? 0 : stack.count;
@@ -195,6 +198,7 @@ TEST(OriginalBugs, sleepers_are_not_busy) {
 }
 
 TEST(OriginalBugs, files_do_not_grow_with_the_samples) {
+  SP_SKIP_WHERE_SAMPLES_ARE_FEW();
   const TempDir directory;
   const auto run = profile(directory, {"-i", "50"}, {target("spin_shares"), "2000"});
   const auto size = std::filesystem::file_size(run.files.directory() + "/stacks.folded");

@@ -119,22 +119,25 @@ TEST_F(OriginalCounts, blocks_have_their_start_and_size_and_every_hit) {
 
 // Row 9: signals between a breakpoint and what follows it. Row 10: a handler is no branch.
 TEST_F(OriginalCounts, a_signal_makes_no_hit_count_twice) {
-  const auto counted =
-      profile(directory_, {"-q", "--single"}, {target("signal_storm"), "2", "400"});
+  const auto rounds = static_cast<unsigned>(scaled(400));
+  const auto counted = profile(directory_, {"-q", "--single"},
+                               {target("signal_storm"), "2", std::to_string(rounds),
+                                std::to_string(700 * patience_factor() * patience_factor())});
   ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
-  EXPECT_EQ(counted.files.calls_of("work_a_little"), 800U);
-  EXPECT_EQ(counted.files.calls_of("on_own"), 800U);
+  EXPECT_EQ(counted.files.calls_of("work_a_little"), 2 * rounds);
+  EXPECT_EQ(counted.files.calls_of("on_own"), 2 * rounds);
   EXPECT_EQ(counted.files.run().at("counts").at("consistency").at("disagreeing"), 0);
 }
 
 // Row 16: hot code is neither dropped nor does anything wrap. Row 23: calls go on being counted.
 TEST_F(OriginalCounts, hot_code_is_counted_to_the_end) {
+  const auto calls = static_cast<unsigned>(scaled(60'000));
   for (const char* more : {"-q", "-a"}) {
     const auto counted = profile(directory_, {"--single", "--overwrite", more},
-                                 {target("counted_threads"), "1", "60000"});
+                                 {target("counted_threads"), "1", std::to_string(calls)});
     ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
-    EXPECT_EQ(counted.files.calls_of("count_one"), 60000U);
-    EXPECT_EQ(counted.files.calls_of("count_pair"), 30000U);
+    EXPECT_EQ(counted.files.calls_of("count_one"), calls);
+    EXPECT_EQ(counted.files.calls_of("count_pair"), calls / 2);
   }
 }
 

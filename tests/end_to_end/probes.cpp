@@ -214,10 +214,11 @@ TEST_F(Probes, in_handlers_of_signals_disturb_nothing) {
 
 TEST_F(Probes, leave_a_handler_of_the_targets_for_their_signal_alone) {
   for (const char* const way : {"own-trap", "own-trap-late"}) {
-    for (const auto& [options, rounds] : {std::pair<Words, std::string>{Words{}, "300000"},
-                                          std::pair<Words, std::string>{Words{"-a"}, "5000"}}) {
+    for (const auto& [options, rounds] : {std::pair<Words, int>{Words{}, scaled(300'000)},
+                                          std::pair<Words, int>{Words{"-a"}, scaled(5'000)}}) {
       const TempDir directory;
-      const Profiled run = profile(directory, options, {target("probe_ways"), way, rounds});
+      const Profiled run =
+          profile(directory, options, {target("probe_ways"), way, std::to_string(rounds)});
       EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
       EXPECT_EQ(run.outcome.out, "20 handled, 0 bad\n");
       EXPECT_NE(run.outcome.own_lines().find("it is only"), std::string::npos)

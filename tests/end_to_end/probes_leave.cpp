@@ -118,10 +118,10 @@ class KilledWithProbes : public Probes,
                          public ::testing::WithParamInterface<std::pair<std::size_t, bool>> {};
 
 TEST_P(KilledWithProbes, leaves_the_target_to_finish) {
-  constexpr int kRounds = 20;
+  const int rounds = scaled(20);
   const auto [program, keeps_hot] = GetParam();
   std::minstd_rand random(static_cast<unsigned>(7 * program) + (keeps_hot ? 1U : 0U));
-  for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+  for (int round = 0; round < rounds && !HasFailure(); ++round) {
     SCOPED_TRACE(round);
     kill_beside(lasting_programs().at(program), keeps_hot ? Words{"-a"} : Words{},
                 static_cast<unsigned>(random() % 60'000));

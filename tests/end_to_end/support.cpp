@@ -74,6 +74,10 @@ int patience_factor() {
   return wanted != nullptr ? std::max(1, std::atoi(wanted)) : 1;
 }
 
+int scaled(int much) { return std::max(1, much / patience_factor()); }
+
+std::string shell() { return patience_factor() > 1 ? "dash" : "bash"; }
+
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience * patience_factor();
   auto pause = std::chrono::microseconds(200);

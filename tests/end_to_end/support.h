@@ -23,6 +23,13 @@ constexpr std::chrono::seconds kPatience{90};
 
 /// How many times slower than an ordinary machine this one is: SP_TEST_PATIENCE, or 1.
 [[nodiscard]] int patience_factor();
+/// `much`, or as much less as this machine is slower.
+[[nodiscard]] int scaled(int much);
+/// For tests that need more samples than an emulated CPU takes.
+#define SP_SKIP_WHERE_SAMPLES_ARE_FEW() \
+  if (patience_factor() > 1) GTEST_SKIP() << "too few samples are taken on this machine"
+/// A shell: a small one where every block of it is waited for.
+[[nodiscard]] std::string shell();
 
 /// True as soon as `condition` holds; false where it does not by the deadline.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition,

@@ -23,6 +23,7 @@ double error_of_share(std::uint64_t hits, std::uint64_t all, double expected) {
 class Truth : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Truth, of_three_functions_with_known_shares) {
+  SP_SKIP_WHERE_SAMPLES_ARE_FEW();
   const TempDir directory;
   std::uint64_t sixty = 0;
   std::uint64_t thirty = 0;
@@ -54,6 +55,7 @@ INSTANTIATE_TEST_SUITE_P(With, Truth, ::testing::Values("sigstop", "interrupt"),
 
 // A probe's hit takes the target time too, which shows where it goes on.
 TEST(Truths, beside_probes_is_near) {
+  SP_SKIP_WHERE_SAMPLES_ARE_FEW();
   const TempDir directory;
   const auto run = profile(directory, {}, {target("spin_shares"), "1500"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
@@ -65,6 +67,7 @@ TEST(Truths, beside_probes_is_near) {
 }
 
 TEST(Truths, of_two_threads_with_known_shares) {
+  SP_SKIP_WHERE_SAMPLES_ARE_FEW();
   const TempDir directory;
   RunFiles files(directory.path());
   double error = 1;
@@ -120,6 +123,7 @@ TEST(Truths, of_a_program_that_makes_a_system_call_every_microsecond) {
 }
 
 TEST(Truths, of_blocked_time_with_wall_only) {
+  SP_SKIP_WHERE_SAMPLES_ARE_FEW();
   const Words program = {target("sleepers"), "40"};
   const TempDir directory;
   const auto wall = profile(directory, {"--wall"}, program);
@@ -253,7 +257,7 @@ TEST(Options, follow_says_whose_samples_are_taken) {
 
 TEST(Cost, is_right_when_the_first_stop_was_on_its_way_at_an_exec) {
   // A stop that is asked for in the shell arrives in what it becomes. That is so in one of thirty.
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < scaled(40); ++round) {
     const TempDir directory;
     const auto run = profile(directory, {"-q", "-i", "800"},
                              {"/bin/sh", "-c", "exec " + target("spin_shares") + " 1"});

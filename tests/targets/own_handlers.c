@@ -30,13 +30,14 @@ static void on_queued(int number, siginfo_t* info, void* context) {
   ++queued;
 }
 
-static void spin(void) {
-  for (volatile int i = 0; i < 100000; ++i) {
+static void spin(int turns) {
+  for (volatile int i = 0; i < turns; ++i) {
   }
 }
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 200;
+  const int turns = argc > 2 ? atoi(argv[2]) : 100000;
   page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
   sigaction(SIGSEGV, &action, NULL);
@@ -46,7 +47,7 @@ int main(int argc, char** argv) {
   action.sa_sigaction = on_queued;
   sigaction(SIGRTMIN + 3, &action, NULL);
   for (int i = 0; i < rounds; ++i) {
-    spin();
+    spin(turns);
     if (sigsetjmp(again, 1) == 0) *(volatile char*)page = 1;
     if (sigsetjmp(again, 1) == 0) raise(SIGILL);
     if (sigsetjmp(again, 1) == 0) raise(SIGFPE);

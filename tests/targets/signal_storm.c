@@ -1,5 +1,6 @@
-// N threads (default 4) each send themselves M signals (default 100) while a timer and the other
-// threads send them more. Prints the calls of each handler, as the handlers counted them.
+// N threads (default 4) each send themselves M signals (default 100) while a timer (every 700 us,
+// or a third argument) and the other threads send them more. Prints the calls of each handler, as
+// the handlers counted them.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -54,7 +55,8 @@ int main(int argc, char** argv) {
   pthread_barrier_init(&start, NULL, (unsigned)thread_count + 1);
   pthread_barrier_init(&finish, NULL, (unsigned)thread_count + 1);
   for (long i = 0; i < thread_count; ++i) pthread_create(&threads[i], NULL, storm, (void*)i);
-  struct itimerval every = {.it_interval = {.tv_usec = 700}, .it_value = {.tv_usec = 700}};
+  const int period = argc > 3 ? atoi(argv[3]) : 700;
+  struct itimerval every = {.it_interval = {.tv_usec = period}, .it_value = {.tv_usec = period}};
   setitimer(ITIMER_REAL, &every, NULL);
   pthread_barrier_wait(&start);
   pthread_barrier_wait(&finish);
