@@ -22,6 +22,11 @@ class StackWalk {
   [[nodiscard]] core::Stack run(std::size_t max_frames);
 
  private:
+  static constexpr std::uint64_t kWord = 8;
+  static core::Address offset_by(std::uint64_t address, std::int64_t bytes) {
+    return core::Address{address + static_cast<std::uint64_t>(bytes)};
+  }
+
   /// What became of one way to find the caller.
   enum class Step { moved, ended, no_answer };
   struct Caller {
@@ -34,8 +39,10 @@ class StackWalk {
   Step leave();
   Step leave_by_exit();
   Step leave_by_description();
+  FrameCursor::Outcome step_by_description();
   FrameCursor::Outcome step_at(std::size_t from_pc);
   Step leave_by_entry();
+  Step leave_by_resolver();
   bool find_sp();
   void start_with_sp(core::Address sp);
   bool is_behind_call_of_this(core::Address return_address);

@@ -1,19 +1,14 @@
 #include "arch/aarch64/frames.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "arch/aarch64/encoding.h"
 
 namespace sp::arch::aarch64 {
 namespace {
 
 /// 0, which is UDF #0, where there is no whole word.
-std::uint32_t first_word(std::span<const std::byte> bytes) {
-  std::uint32_t word = 0;
-  if (bytes.size() >= sizeof(word)) {
-    std::memcpy(&word, bytes.data(), sizeof(word));
-  }
-  return word;
-}
+std::uint32_t first_word(std::span<const std::byte> bytes) { return read_word(bytes).value_or(0); }
 
 std::uint32_t last_word(std::span<const std::byte> bytes) {
   return bytes.size() < 4 ? 0 : first_word(bytes.last(4));
@@ -46,20 +41,15 @@ bool is_jump_of_stub(std::uint32_t word) { return word == 0xd61f0220U || word ==
 
 bool Frames::ends_in_call(std::span<const std::byte> before) {
   const std::uint32_t word = last_word(before);
-  const bool bl = (word & 0xfc000000U) == 0x94000000U;
-  const bool blr = (word & 0xfffffc1fU) == 0xd63f0000U;
-  const bool authenticated_blr = (word & 0xfefff800U) == 0xd63f0800U;  // BLRAA BLRAB BLRAAZ BLRABZ
-  return bl || blr || authenticated_blr;
+  return is_bl(word) || (is_register_branch(word) && register_branch(word) == RegisterBranch::blr);
 }
 
 std::optional<std::int64_t> Frames::called(std::span<const std::byte> before) {
   const std::uint32_t word = last_word(before);
-  if ((word & 0xfc000000U) != 0x94000000U) {
+  if (!is_bl(word)) {
     return std::nullopt;
   }
-  // BL: a signed count of words from the instruction itself.
-  const auto words = static_cast<std::int64_t>(static_cast<std::int32_t>(word << 6U) >> 6U);
-  return 4 * words - 4;
+  return static_cast<std::int64_t>(offset_26(word)) - 4;  // which counts from the bl itself
 }
 
 bool Frames::is_signal_return(std::span<const std::byte> before, std::span<const std::byte> code) {
