@@ -109,7 +109,8 @@ class PlantedCode {
   struct Rescue {
     bool tried = false;
     core::Address page;  // 0: not there
-    core::Address call;  // where calls can be made: see remote_call.h
+    core::Address room;  // where calls can be made without the page: see remote_call.h
+    core::Address call;  // and with it
     bool handler_is_ours = false;
     core::TimePoint next_look;  // whether it is there still, and by a call of the target's
     core::TimePoint next_call;

@@ -143,6 +143,25 @@ core::Result<void> set_registers(pid_t tid, const Registers& registers) {
                        "writing the registers", tid);
 }
 
+core::Result<std::vector<std::byte>> register_set(pid_t tid, int set) {
+  constexpr std::size_t kMost = 16384;
+  std::vector<std::byte> content(kMost);
+  iovec piece{content.data(), content.size()};
+  if (request(PTRACE_GETREGSET, tid, as_pointer(static_cast<std::uintptr_t>(set)), &piece) == -1) {
+    return core::fail_errno(fmt::format("reading register set {:#x} of thread {}", set, tid));
+  }
+  content.resize(piece.iov_len);
+  return content;
+}
+
+core::Result<void> write_register_set(pid_t tid, int set, std::span<const std::byte> content) {
+  std::vector<std::byte> copy(content.begin(), content.end());
+  iovec piece{copy.data(), copy.size()};
+  return done_or_errno(
+      request(PTRACE_SETREGSET, tid, as_pointer(static_cast<std::uintptr_t>(set)), &piece),
+      "writing a register set", tid);
+}
+
 core::Result<siginfo_t> signal_info(pid_t tid) {
   siginfo_t info{};
   if (request(PTRACE_GETSIGINFO, tid, nullptr, &info) == -1) {
@@ -201,12 +220,8 @@ core::Result<void> skip_syscall(pid_t tid, const Registers& registers, std::int6
   if (auto set = set_registers(tid, skipped); !set || Native::kCallRegisters == 0) {
     return set;
   }
-  int none = -1;
-  iovec piece{&none, sizeof none};
-  return done_or_errno(
-      request(PTRACE_SETREGSET, tid,
-              as_pointer(static_cast<std::uintptr_t>(Native::kCallRegisters)), &piece),
-      "skipping a system call", tid);
+  const int none = -1;
+  return write_register_set(tid, Native::kCallRegisters, std::as_bytes(std::span(&none, 1)));
 }
 
 core::Result<unsigned long> event_message(pid_t tid) {

@@ -4,8 +4,11 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "arch/native.h"
 #include "core/address.h"
@@ -48,6 +51,11 @@ struct FollowOptions {
 
 [[nodiscard]] core::Result<Registers> registers(pid_t tid);
 [[nodiscard]] core::Result<void> set_registers(pid_t tid, const Registers& registers);
+/// Another register set, by its number in elf.h (NT_PRFPREG and others); at most 16 KiB of it.
+/// Errors beside ESRCH: EINVAL, ENODEV: this CPU or kernel has none.
+[[nodiscard]] core::Result<std::vector<std::byte>> register_set(pid_t tid, int set);
+[[nodiscard]] core::Result<void> write_register_set(pid_t tid, int set,
+                                                    std::span<const std::byte> content);
 [[nodiscard]] core::Result<siginfo_t> signal_info(pid_t tid);
 /// Says in the siginfo of a stop at a breakpoint what pc it was reported with (si_addr, which the
 /// kernel leaves empty), for whoever handles the signal where we die: that pc may be another by

@@ -7,12 +7,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstring>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "arch/native.h"
+#include "core/elf_image.h"
+#include "core/mapped_file.h"
 #include "core/mapping.h"
 #include "supervisor/proc_files.h"
 #include "supervisor/ptrace.h"
@@ -86,15 +90,15 @@ Came wait_for_stop(pid_t tid, StopCame& stop_came) {
 
 constexpr int kTries = 100;
 
-/// Runs until it is through the call. False where the thread is gone.
-bool run_through_call(pid_t tid, StopCame& stop_came) {
+/// Runs to a call's entry or its exit. False where the thread is gone.
+bool run_to_call(pid_t tid, Came side, StopCame& stop_came) {
   for (int i = 0; i < kTries; ++i) {
     if (!ptrace::resume_to_syscall(tid, 0)) {
       return false;
     }
     const Came came = wait_for_stop(tid, stop_came);
-    if (came == Came::call_exit || came == Came::end) {
-      return came == Came::call_exit;
+    if (came == side || came == Came::end) {
+      return came == side;
     }
   }
   return false;
@@ -138,154 +142,185 @@ bool step_over_call(pid_t tid, const ptrace::Registers& at_call, StopCame& stop_
 }
 
 constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
+constexpr std::uint64_t kPageSize = 4096;
+
+/// Code behind a module's own, for a call; then what was there again.
+class CodeInRoom {
+ public:
+  CodeInRoom(TargetMemory memory, Address place, std::span<const std::byte> code)
+      : memory_(std::move(memory)), place_(place), was_(code.size()) {
+    written_ = memory_.read(place, was_) == was_.size() && memory_.write(place, code);
+  }
+  CodeInRoom(const CodeInRoom&) = delete;
+  CodeInRoom& operator=(const CodeInRoom&) = delete;
+  ~CodeInRoom() {
+    if (written_) {
+      (void)memory_.write(place_, was_);
+    }
+  }
+
+  [[nodiscard]] bool is_written() const { return written_; }
+
+ private:
+  TargetMemory memory_;
+  Address place_;
+  std::vector<std::byte> was_;
+  bool written_ = false;
+};
+
+/// A thread as it is to be after a call again.
+struct Before {
+  ptrace::Registers registers;
+  std::uint64_t mask = 0;
+  std::vector<std::vector<std::byte>> sets;  // NativeRescue::kVectorSets; empty where there is none
+
+  static std::optional<Before> of(pid_t tid) {
+    const auto registers = ptrace::registers(tid);
+    const auto mask = ptrace::signal_mask(tid);
+    if (!registers || !mask) {
+      return std::nullopt;
+    }
+    Before before{*registers, *mask, {}};
+    for (const int set : NativeRescue::kVectorSets) {
+      before.sets.push_back(ptrace::register_set(tid, set).value_or(std::vector<std::byte>{}));
+    }
+    return before;
+  }
+
+  [[nodiscard]] ptrace::Registers at_call(Address place, long number,
+                                          const std::array<std::uint64_t, 6>& arguments) const {
+    ptrace::Registers at = registers;
+    arch::Native::set_pc(at, place);
+    NativeRescue::set_call(at, static_cast<std::uint64_t>(number), arguments);
+    return at;
+  }
+
+  /// The mask aside.
+  void put_back(pid_t tid) const {
+    (void)ptrace::set_registers(tid, registers);
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const int set = NativeRescue::kVectorSets.at(i);
+      if (NativeRescue::is_lost_in_call(set, sets[i])) {
+        (void)ptrace::write_register_set(tid, set, sets[i]);
+      }
+    }
+  }
+};
 
 /// In code that finds its way back alone.
-template <typename Native>
-core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, long number,
+core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const Before& before,
+                                        std::span<const std::byte> stub, long number,
                                         const std::array<std::uint64_t, 6>& arguments) {
-  const auto before = ptrace::registers(tid);
-  const auto mask = ptrace::signal_mask(tid);
-  const TargetMemory memory(tid);
-  const typename Native::Stub stub =
-      before && mask ? Native::stub(*before, *mask) : typename Native::Stub{};
-  if (!before || !mask || !memory.write(place, stub)) {
+  const CodeInRoom code(TargetMemory(tid), place, stub);
+  if (!code.is_written()) {
     return core::fail("calling in the target", ESRCH);
   }
-  ptrace::Registers at_call = *before;
-  arch::Native::set_pc(at_call, place);
-  Native::set_call(at_call, static_cast<std::uint64_t>(number), arguments);
-  Native::set_stub_stack(at_call, place);
+  ptrace::Registers at_call = before.at_call(place, number, arguments);
+  NativeRescue::set_stub_stack(at_call, place);
   StopCame stop_came;
   // At any point the stub would put back what is not as it was by then.
   const bool done = ptrace::set_registers(tid, at_call) &&
-                    ptrace::set_signal_mask(tid, kAllSignals) && run_through_call(tid, stop_came);
+                    ptrace::set_signal_mask(tid, kAllSignals) &&
+                    run_to_call(tid, Came::call_exit, stop_came);
   const auto after = ptrace::registers(tid);
   (void)run_to_interrupt(tid, stop_came);
-  (void)ptrace::set_signal_mask(tid, *mask);
-  (void)ptrace::set_registers(tid, *before);
-  (void)memory.write(place, typename Native::Stub{});
+  (void)ptrace::set_signal_mask(tid, before.mask);
+  before.put_back(tid);
   stop_came.send_again(tid);
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
   }
-  return Native::result(*after);
+  return NativeRescue::result(*after);
 }
 
-template <typename Native>
-core::Result<std::int64_t> call_by_step(pid_t tid, Address place, long number,
+core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const Before& before, long number,
                                         const std::array<std::uint64_t, 6>& arguments) {
-  const auto before = ptrace::registers(tid);
-  const auto mask = ptrace::signal_mask(tid);
-  if constexpr (Native::kCallsByStub) {
-    if (!before || !TargetMemory(tid).write(place, Native::kSyscall)) {
-      return core::fail("calling in the target", ESRCH);
+  const CodeInRoom code(TargetMemory(tid), place, NativeRescue::kSyscall);
+  if (!code.is_written() || !ptrace::set_signal_mask(tid, kAllSignals & ~(1ULL << (SIGTRAP - 1)))) {
+    return core::fail("calling in the target", ESRCH);
+  }
+  StopCame stop_came;
+  const bool done = step_over_call(tid, before.at_call(place, number, arguments), stop_came);
+  const auto after = ptrace::registers(tid);
+  before.put_back(tid);
+  (void)ptrace::set_signal_mask(tid, before.mask);
+  stop_came.send_again(tid);
+  if (!done || !after) {
+    return core::fail("calling in the target", ESRCH);
+  }
+  return NativeRescue::result(*after);
+}
+
+/// Where the module's code that a mapping shows ends; nothing where its ELF header does not say.
+/// `head` is the mapping that shows that header.
+std::optional<Address> end_of_code(const TargetMemory& memory, const core::Mapping& mapping,
+                                   const core::Mapping& head) {
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(kPageSize, head.range.size()));
+  bytes.resize(memory.read(head.range.begin, bytes));
+  const auto image = core::ElfImage::parse(core::MappedFile::copy(std::move(bytes)));
+  for (const core::LoadSegment& segment :
+       image ? (*image)->segments() : std::vector<core::LoadSegment>{}) {
+    const std::uint64_t end = segment.file_offset + segment.file_size;
+    if (segment.executable && segment.file_offset < mapping.file_offset + mapping.range.size() &&
+        end > mapping.file_offset) {
+      return mapping.range.begin + (end - mapping.file_offset);
     }
   }
-  if (!before || !mask || !ptrace::set_signal_mask(tid, kAllSignals & ~(1ULL << (SIGTRAP - 1)))) {
-    return core::fail("calling in the target", ESRCH);
-  }
-  ptrace::Registers at_call = *before;
-  arch::Native::set_pc(at_call, place);
-  Native::set_call(at_call, static_cast<std::uint64_t>(number), arguments);
-  StopCame stop_came;
-  const bool done = step_over_call(tid, at_call, stop_came);
-  const auto after = ptrace::registers(tid);
-  (void)ptrace::set_registers(tid, *before);
-  (void)ptrace::set_signal_mask(tid, *mask);
-  if constexpr (Native::kCallsByStub) {
-    (void)TargetMemory(tid).write(place, std::array<std::byte, Native::kSyscall.size()>{});
-  }
-  stop_came.send_again(tid);
-  if (!done || !after) {
-    return core::fail("calling in the target", ESRCH);
-  }
-  return Native::result(*after);
+  return std::nullopt;
 }
 
-/// Behind a module's code, up to the end of its last page, where nothing is, or what a
-/// superprofiler has left that was killed in a call.
-template <typename Native>
-bool has_room_at_end(const TargetMemory& memory, const core::Mapping& mapping) {
-  if (!mapping.executable || mapping.shared || mapping.writable ||
-      mapping.range.size() < Native::kStubSize) {
+struct Room {
+  Address begin;
+  std::uint64_t size = 0;
+};
+
+/// Behind a module's code, up to the end of its last page, is nothing that anybody looks at; behind
+/// the vdso's are its section headers.
+Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
+                 const std::vector<core::Mapping>& maps) {
+  if (!mapping.executable || mapping.shared || mapping.writable) {
+    return {};
+  }
+  const auto head = std::find_if(maps.begin(), maps.end(), [&mapping](const core::Mapping& other) {
+    return other.file_offset == 0 && other.path == mapping.path && other.inode == mapping.inode &&
+           other.device == mapping.device && other.range.begin <= mapping.range.begin;
+  });
+  const auto end = head != maps.end() ? end_of_code(memory, mapping, *head) : std::nullopt;
+  if (!end) {
+    return {};
+  }
+  constexpr std::uint64_t kAlignment = 16;
+  Address begin{(end->value() + kAlignment - 1) / kAlignment * kAlignment};
+  if (mapping.inode == 0) {
+    begin = std::max(begin, mapping.range.end - NativeRescue::kStubSize);
+    std::vector<std::byte> there(begin < mapping.range.end ? mapping.range.end - begin : 0);
+    const bool is_free =
+        memory.read(begin, there) == there.size() && there == std::vector<std::byte>(there.size());
+    begin = is_free ? begin : mapping.range.end;
+  }
+  const bool is_last_page = begin < mapping.range.end && mapping.range.end - begin < kPageSize;
+  return is_last_page ? Room{begin, mapping.range.end - begin} : Room{};
+}
+
+/// Whether an interrupted call is made once more as restart_syscall, which goes on with what is
+/// left of a wait, some kernels decide behind the stop that interrupted it. Has the thread begin
+/// that call, and interrupts it again: then its registers say so. False where the thread is gone.
+bool settle_restart(pid_t tid, StopCame& stop_came) {
+  const auto registers = ptrace::registers(tid);
+  std::array<std::byte, NativeRescue::kSyscall.size()> next{};
+  if (!registers || !NativeRescue::may_hide_restart(*registers) ||
+      TargetMemory(tid).read(arch::Native::pc(*registers), next) != next.size() ||
+      next != NativeRescue::kSyscall) {
+    return registers.has_value();
+  }
+  const auto mask = ptrace::signal_mask(tid);
+  if (!mask || !ptrace::set_signal_mask(tid, kAllSignals)) {
     return false;
   }
-  typename Native::Stub there{std::byte{1}};
-  return memory.read(mapping.range.end - Native::kStubSize, there) == there.size() &&
-         (there == typename Native::Stub{} || Native::is_stub(there));
-}
-
-template <typename Native>
-std::optional<Address> find_room(const TargetMemory& memory,
-                                 const std::vector<core::Mapping>& maps) {
-  std::optional<Address> found;
-  for (const core::Mapping& mapping : maps) {
-    const bool is_vdso = mapping.path == "[vdso]";
-    if ((is_vdso || (!found && mapping.inode != 0)) && has_room_at_end<Native>(memory, mapping)) {
-      found = mapping.range.end - Native::kStubSize;
-    }
-  }
-  return found;
-}
-
-template <typename Native>
-std::optional<Address> find_instruction(const TargetMemory& memory,
-                                        const std::vector<core::Mapping>& maps) {
-  const auto vdso = std::find_if(maps.begin(), maps.end(), [](const core::Mapping& mapping) {
-    return mapping.path == "[vdso]";
-  });
-  if (vdso == maps.end()) {
-    return std::nullopt;
-  }
-  std::vector<std::byte> bytes(vdso->range.size());
-  bytes.resize(memory.read(vdso->range.begin, bytes));
-  const auto found =
-      std::search(bytes.begin(), bytes.end(), Native::kSyscall.begin(), Native::kSyscall.end());
-  return found == bytes.end()
-             ? std::nullopt
-             : std::optional(vdso->range.begin + static_cast<std::uint64_t>(found - bytes.begin()));
-}
-
-template <typename Native>
-std::optional<Address> find_place(const TargetMemory& memory,
-                                  const std::vector<core::Mapping>& maps) {
-  if constexpr (Native::kCallsByStub) {
-    return find_room<Native>(memory, maps);
-  } else {
-    return find_instruction<Native>(memory, maps);
-  }
-}
-
-/// Whether an interrupted call is made once more, and as restart_syscall, some kernels decide
-/// behind the stop that interrupted it. Runs to where the registers say so. False where the thread
-/// is gone.
-template <typename Native>
-bool settle_restart(pid_t tid, StopCame& stop_came) {
-  static_assert(!Native::kCallsByStub);
-  const auto mask = ptrace::signal_mask(tid);
   const bool settled =
-      mask && ptrace::set_signal_mask(tid, kAllSignals) && run_to_interrupt(tid, stop_came);
-  if (mask) {
-    (void)ptrace::set_signal_mask(tid, *mask);
-  }
+      run_to_call(tid, Came::call_entry, stop_came) && run_to_interrupt(tid, stop_came);
+  (void)ptrace::set_signal_mask(tid, *mask);
   return settled;
-}
-
-template <typename Native>
-core::Result<std::int64_t> call(pid_t tid, Address place, long number,
-                                const std::array<std::uint64_t, 6>& arguments) {
-  if constexpr (Native::kCallsByStub) {
-    return is_without_signal(tid) ? call_by_stub<Native>(tid, place, number, arguments)
-                                  : call_by_step<Native>(tid, place, number, arguments);
-  } else {
-    StopCame stop_came;
-    if (is_without_signal(tid) && !settle_restart<Native>(tid, stop_came)) {
-      return core::fail("calling in the target", ESRCH);
-    }
-    auto answer = call_by_step<Native>(tid, place, number, arguments);
-    stop_came.send_again(tid);
-    return answer;
-  }
 }
 
 }  // namespace
@@ -295,7 +330,18 @@ std::optional<Address> find_place_for_calls(pid_t tid) {
   if (!text) {
     return std::nullopt;
   }
-  return find_place<NativeRescue>(TargetMemory(tid), core::parse_maps(*text));
+  const TargetMemory memory(tid);
+  const auto maps = core::parse_maps(*text);
+  Room best;
+  for (const core::Mapping& mapping : maps) {
+    const Room room = room_behind(memory, mapping, maps);
+    // The vdso, which is nobody's file, before all others.
+    if (mapping.inode == 0 && room.size >= NativeRescue::kStubSize) {
+      return room.begin;
+    }
+    best = room.size > best.size ? room : best;
+  }
+  return best.size >= NativeRescue::kSyscall.size() ? std::optional(best.begin) : std::nullopt;
 }
 
 core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
@@ -303,7 +349,22 @@ core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
   if (place == Address{} || !is_free_to_call(tid)) {
     return core::fail("calling in the target", EPERM);
   }
-  return call<NativeRescue>(tid, place, number, arguments);
+  StopCame stop_came;
+  const bool is_settled = !is_without_signal(tid) || settle_restart(tid, stop_came);
+  const auto before = is_settled ? Before::of(tid) : std::nullopt;
+  if (!before) {
+    return core::fail("calling in the target", ESRCH);
+  }
+  const std::uint64_t room = kPageSize - place.value() % kPageSize;
+  if (arch::Native::pc(before->registers) - place < room) {
+    return core::fail("calling in the target", EAGAIN);  // it is on its way out of a last one
+  }
+  const auto stub = NativeRescue::stub(before->registers, before->mask, before->sets);
+  auto answer = is_without_signal(tid) && !stub.empty() && stub.size() <= room
+                    ? call_by_stub(tid, place, *before, stub, number, arguments)
+                    : call_by_step(tid, place, *before, number, arguments);
+  stop_came.send_again(tid);
+  return answer;
 }
 
 }  // namespace sp::supervisor

@@ -27,6 +27,7 @@ constexpr std::uint64_t kPageSize = 4096;
 constexpr std::uint64_t kMapped = 2 * kPageSize;  // code, and a page for what calls answer
 constexpr std::uint64_t kOurAction = 64;          // within the page, behind the code
 constexpr std::uint64_t kDefaultAction = 128;     // zeros
+constexpr std::uint64_t kCalls = 512;             // up to the page's end
 constexpr std::uint64_t kMaskSize = 8;
 /// Where neither the kernel nor a sanitizer puts anything, so that nothing of the target's is
 /// moved.
@@ -61,7 +62,7 @@ bool is_to_be_had(PlantedCode& code, pid_t tid, std::uint64_t handler) {
       std::memcmp(there.data() + kFirst, kCode.data() + kFirst, kCode.size() - kFirst) != 0) {
     return false;
   }
-  (void)remote_call(tid, code.rescue().call, SYS_munmap, {handler, kMapped, 0, 0, 0, 0});
+  (void)remote_call(tid, code.rescue().room, SYS_munmap, {handler, kMapped, 0, 0, 0, 0});
   return true;
 }
 
@@ -71,8 +72,8 @@ void install(PlantedCode& code, pid_t tid) {
   const auto call = [&](long number, const std::array<std::uint64_t, 6>& arguments) {
     return remote_call(tid, rescue.call, number, arguments).value_or(-1);
   };
-  rescue.call = find_place_for_calls(tid).value_or(Address{});
-  const std::int64_t page = rescue.call == Address{}
+  rescue.room = rescue.call = find_place_for_calls(tid).value_or(Address{});
+  const std::int64_t page = rescue.room == Address{}
                                 ? -1
                                 : call(SYS_mmap, {kHint, kMapped, PROT_READ | PROT_WRITE,
                                                   MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0});
@@ -96,14 +97,16 @@ void install(PlantedCode& code, pid_t tid) {
   std::memcpy(content.data() + kOurAction, &ours, sizeof ours);
   const auto owner = static_cast<std::uint64_t>(::getpid());
   std::memcpy(content.data() + NativeRescue::kOwner, &owner, sizeof owner);
-  rescue.handler_is_ours =
-      asked && is_to_be_had(code, tid, before.handler) &&
-      code.memory().write(rescue.page, content) &&
-      call(SYS_mprotect, {at, kPageSize, PROT_READ | PROT_EXEC, 0, 0, 0}) == 0 &&
-      set_action(rescue, tid, kOurAction);
+  const bool is_ready = asked && is_to_be_had(code, tid, before.handler) &&
+                        code.memory().write(rescue.page, content) &&
+                        call(SYS_mprotect, {at, kPageSize, PROT_READ | PROT_EXEC, 0, 0, 0}) == 0;
+  // What a call leaves where we are killed in it is in our own page from now on.
+  rescue.call = is_ready ? rescue.page + kCalls : rescue.room;
+  rescue.handler_is_ours = is_ready && set_action(rescue, tid, kOurAction);
   if (rescue.handler_is_ours) {
     code.tell_guardian_of_handler();
   } else {
+    rescue.call = rescue.room;
     (void)call(SYS_munmap, {at, kMapped, 0, 0, 0, 0});
     rescue.page = Address{};
   }
@@ -189,6 +192,7 @@ void remove_rescue(PlantedCode& code, pid_t tid) {
   (void)give_up_handler(code, tid);
   if (!rescue.handler_is_ours) {
     const KeptSignal kept(tid);
+    rescue.call = rescue.room;
     (void)remote_call(tid, rescue.call, SYS_munmap, {rescue.page.value(), kMapped, 0, 0, 0, 0});
     rescue.page = Address{};
   }

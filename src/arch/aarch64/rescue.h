@@ -5,8 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
 
 #include "arch/aarch64/registers.h"
+#include "arch/aarch64/signal_frame.h"
+#include "core/address.h"
 
 namespace sp::arch::aarch64 {
 
@@ -42,14 +47,44 @@ struct Rescue {
   static constexpr std::array<std::byte, 4> kDisarmed = {std::byte{0x1F}, std::byte{0x20},
                                                          std::byte{0x03}, std::byte{0xD5}};
 
-  /// A call is a step over an instruction of the vdso's.
-  static constexpr bool kCallsByStub = false;
   static void set_call(Registers& registers, std::uint64_t number,
                        const std::array<std::uint64_t, 6>& arguments) {
     registers.x[8] = number;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       registers.x[i] = arguments[i];
     }
+    registers.pstate &= ~kBranchType;
+  }
+  /// An interrupted call is about to be made once more as what it was, or as restart_syscall, which
+  /// does not show here.
+  static bool may_hide_restart(const Registers& registers) {
+    constexpr std::uint64_t kRestartCall = 128;
+    return registers.x[8] != kRestartCall;
+  }
+  /// A call ends streaming mode, and leaves of the scalable registers what NEON has of them.
+  static constexpr int kStreaming = 0x40b;  // NT_ARM_SSVE, which <elf.h> has since glibc 2.37
+  static constexpr std::array<int, 3> kVectorSets = {NT_PRFPREG, NT_ARM_SVE, kStreaming};
+  static bool is_lost_in_call(int set, std::span<const std::byte> content) {
+    return set != NT_PRFPREG && !scalable_in_use(content).empty();
+  }
+  /// A call that a thread makes by itself to the end: code, and behind it a signal frame to return
+  /// by, which puts all registers and the mask back. See remote_call(). Empty where there is no
+  /// such frame. `sets` are the thread's kVectorSets.
+  static std::vector<std::byte> stub(const Registers& before, std::uint64_t mask,
+                                     std::span<const std::vector<std::byte>> sets) {
+    const auto frame = signal_frame(before, mask, sets[0], sets[1]);
+    if (frame.empty() || !scalable_in_use(sets[2]).empty()) {
+      return {};
+    }
+    std::vector<std::byte> stub(kStubCode.size() + frame.size());
+    std::memcpy(stub.data(), kStubCode.data(), kStubCode.size());
+    std::memcpy(stub.data() + kStubCode.size(), frame.data(), frame.size());
+    return stub;
+  }
+  /// What a stub needs where the vectors are not longer than 16 bytes; else more.
+  static constexpr std::size_t kStubSize = 1616;
+  static void set_stub_stack(Registers& registers, core::Address place) {
+    registers.sp = place.value() + kStubCode.size() - kSignalFrameAboveSp;
   }
   static std::int64_t result(const Registers& registers) {
     return static_cast<std::int64_t>(registers.x[0]);
@@ -76,6 +111,15 @@ struct Rescue {
   static void set_second_argument(Registers& registers, std::uint64_t value) {
     registers.x[1] = value;
   }
+
+ private:
+  static constexpr std::uint64_t kBranchType = 3ULL << 10U;  // the call is no landing pad
+  static constexpr auto kStubCode = std::to_array<unsigned char>({
+      0x01, 0x00, 0x00, 0xD4,  // svc #0
+      0x68, 0x11, 0x80, 0xD2,  // mov x8, #__NR_rt_sigreturn
+      0x01, 0x00, 0x00, 0xD4,  // svc #0
+      0x00, 0x00, 0x00, 0x00,  // udf: a frame is aligned to 16 bytes
+  });
 };
 
 }  // namespace sp::arch::aarch64

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/syscall.h"
@@ -52,25 +54,26 @@ struct Rescue {
     registers.r8 = arguments[4];
     registers.r9 = arguments[5];
   }
-  static constexpr bool kCallsByStub = true;
+  /// It shows here: see without_restart().
+  static bool may_hide_restart(const Registers& /*registers*/) { return false; }
+  /// No vector register is lost in a call.
+  static constexpr std::array<int, 0> kVectorSets = {};
+  static bool is_lost_in_call(int /*set*/, std::span<const std::byte> /*content*/) { return false; }
   /// A call that a thread makes by itself to the end: code, and behind it what it puts back, the
   /// signal mask and the registers that a call changes or needs. See remote_call().
   static constexpr std::size_t kStubSize = 168;
-  using Stub = std::array<std::byte, kStubSize>;
-  static Stub stub(const Registers& before, std::uint64_t mask) {
+  static std::vector<std::byte> stub(const Registers& before, std::uint64_t mask,
+                                     std::span<const std::vector<std::byte>> /*sets*/) {
     static_assert(kStubCode.size() <= kStubMask);
     const Registers to = without_restart(before);
     const std::array<std::uint64_t, 15> kept{mask,   to.rax, to.rcx,    to.rdx, to.rsi,
                                              to.rdi, to.r8,  to.r9,     to.r10, to.r11,
                                              to.rip, to.cs,  to.eflags, to.rsp, to.ss};
     static_assert(kStubMask + sizeof kept == kStubSize);
-    Stub stub{};
+    std::vector<std::byte> stub(kStubSize);
     std::memcpy(stub.data(), kStubCode.data(), kStubCode.size());
     std::memcpy(stub.data() + kStubMask, kept.data(), sizeof kept);
     return stub;
-  }
-  static bool is_stub(const Stub& stub) {
-    return std::memcmp(stub.data(), kStubCode.data(), kStubCode.size()) == 0;
   }
   static void set_stub_stack(Registers& registers, core::Address place) {
     registers.rsp = place.value() + kStubMask + sizeof(std::uint64_t);

@@ -1,0 +1,208 @@
+// Calls that a running program has to make, and SIGKILL of who makes it do them.
+#include "supervisor/remote_call.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "supervisor/ptrace.h"
+#include "supervisor/wait_status.h"
+
+namespace sp::supervisor {
+namespace {
+
+/// A program that runs until its standard input ends.
+class Spinning {
+ public:
+  explicit Spinning(std::vector<std::string> words) {
+    std::array<int, 2> in{};
+    std::array<int, 2> out{};
+    if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) {
+      return;
+    }
+    words[0] = std::string(SP_TARGETS_DIR) + "/" + words[0];
+    std::vector<char*> argv;
+    for (std::string& word : words) {
+      argv.push_back(word.data());
+    }
+    argv.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(in[0], STDIN_FILENO);
+      ::dup2(out[1], STDOUT_FILENO);
+      ::execv(argv[0], argv.data());
+      ::_exit(127);
+    }
+    ::close(in[0]);
+    ::close(out[1]);
+    in_ = in[1];
+    out_ = out[0];
+    EXPECT_EQ(read_some(), "ready\n");
+  }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+  ~Spinning() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    ::close(out_);
+    if (in_ >= 0) {
+      ::close(in_);
+    }
+  }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  /// What it says when it is told to end.
+  std::string end() {
+    ::close(in_);
+    in_ = -1;
+    return read_some();
+  }
+  /// A line of its /proc/PID/status.
+  [[nodiscard]] std::string status(const std::string& name) const {
+    std::ifstream file("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with(name + ":")) {
+        return line;
+      }
+    }
+    return "";
+  }
+
+ private:
+  [[nodiscard]] std::string read_some() const {
+    constexpr int kPatience = 60'000;  // ms
+    std::string text(256, '\0');
+    pollfd ready{out_, POLLIN, 0};
+    const ssize_t got =
+        ::poll(&ready, 1, kPatience) == 1 ? ::read(out_, text.data(), text.size()) : 0;
+    text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+    return text;
+  }
+
+  pid_t pid_ = -1;
+  int in_ = -1;
+  int out_ = -1;
+};
+
+/// Stops the program again and again and has it make calls in each stop: for so many stops, or
+/// until it is killed. In a process of its own. Its exit status says what was wrong.
+class Caller {
+ public:
+  Caller(pid_t target, int stops) : pid_(::fork()) {
+    if (pid_ == 0) {
+      ::_exit(run(target, stops));
+    }
+  }
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+  ~Caller() { wait(); }
+
+  void kill() const { ::kill(pid_, SIGKILL); }
+  int wait() {
+    int status = -1;
+    if (pid_ > 0) {
+      ::waitpid(pid_, &status, 0);
+      pid_ = -1;
+    }
+    return status;
+  }
+
+ private:
+  static int run(pid_t target, int stops) {
+    ptrace::bind_to_this_thread();
+    const auto place = find_place_for_calls(target);
+    if (!place || !ptrace::seize(target, {})) {
+      return 1;
+    }
+    for (int i = 0; i != stops; ++i) {
+      if (!ptrace::interrupt(target) || !ptrace::wait_for(target)) {
+        return 2;
+      }
+      constexpr int kCalls = 5;
+      for (int call = 0; call < kCalls; ++call) {
+        const auto answer = remote_call(target, *place, SYS_getpid, {});
+        if (!answer || *answer != target) {
+          return 3;
+        }
+      }
+      const auto failed =
+          remote_call(target, *place, SYS_close, {~std::uint64_t{0}, 0, 0, 0, 0, 0});
+      if (!failed || *failed != -EBADF) {
+        return 4;
+      }
+      if (!ptrace::resume(target, 0)) {
+        return 5;
+      }
+      ::usleep(1000);  // lets it run
+    }
+    return 0;
+  }
+
+  pid_t pid_ = -1;
+};
+
+class RemoteCall : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RemoteCall, changes_no_register) {
+  Spinning program({"keeps_registers", GetParam()});
+  const std::string blocked = program.status("SigBlk");
+  constexpr int kStops = 100;
+  EXPECT_EQ(Caller(program.pid(), kStops).wait(), 0);
+  EXPECT_EQ(program.status("SigBlk"), blocked);
+  EXPECT_EQ(program.end(), "right\n");
+}
+
+TEST_P(RemoteCall, changes_no_register_when_killed) {
+  Spinning program({"keeps_registers", GetParam()});
+  const std::string blocked = program.status("SigBlk");
+  std::minstd_rand random(4);
+  constexpr int kRounds = 100;
+  for (int i = 0; i < kRounds; ++i) {
+    Caller caller(program.pid(), -1);
+    ::usleep(1000 + static_cast<useconds_t>(random() % 10'000));  // the moment is to be random
+    caller.kill();
+    ASSERT_EQ(caller.wait(), SIGKILL) << "round " << i;
+    ::usleep(1000);  // out of what was left to it
+  }
+  EXPECT_EQ(program.status("SigBlk"), blocked);
+  EXPECT_EQ(program.end(), "right\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(With, RemoteCall, ::testing::Values("plain", "scalable"),
+                         [](const auto& one) { return one.param; });
+
+/// A wait of two seconds that is interrupted in its middle ends in time.
+TEST(RemoteCall, lets_a_wait_go_on) {
+  const pid_t sleeper = ::fork();
+  constexpr timespec kLong{2, 0};
+  if (sleeper == 0) {
+    ::_exit(::nanosleep(&kLong, nullptr) == 0 ? 0 : 1);
+  }
+  timespec began{};
+  ::clock_gettime(CLOCK_MONOTONIC, &began);
+  ::usleep(1'000'000);  // into its middle
+  constexpr int kStops = 3;
+  EXPECT_EQ(Caller(sleeper, kStops).wait(), 0);
+  int status = -1;
+  ::waitpid(sleeper, &status, 0);
+  timespec ended{};
+  ::clock_gettime(CLOCK_MONOTONIC, &ended);
+  EXPECT_EQ(status, 0);
+  EXPECT_LT(ended.tv_sec - began.tv_sec, 3);
+}
+
+}  // namespace
+}  // namespace sp::supervisor
