@@ -17,6 +17,18 @@ class ExactCrowds : public ::testing::Test {
     options.insert(options.end(), more.begin(), more.end());
     return profile(directory_, options, program);
   }
+  /// A tree of processes, so deep where the machine is not slow.
+  Profiled count_fork_tree(int depth, const Words& how) {
+    const int levels = patience_factor() > 1 ? 5 : depth;
+    const unsigned processes = (1U << static_cast<unsigned>(levels)) - 1;
+    Words program = {target("fork_tree"), std::to_string(levels)};
+    program.insert(program.end(), how.begin(), how.end());
+    auto run = counted(program);
+    EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    EXPECT_EQ(run.outcome.out, std::to_string(processes) + " processes, 0 bad\n");
+    EXPECT_EQ(run.files.calls_of("in_each"), 3 * processes);
+    return run;
+  }
 
   TempDir directory_;
 };
@@ -43,22 +55,12 @@ TEST_F(ExactCrowds, of_threads_are_counted_exactly) {
 }
 
 TEST_F(ExactCrowds, of_forked_children_are_counted_exactly) {
-  const int depth = patience_factor() > 1 ? 5 : 10;
-  const unsigned processes = (1U << static_cast<unsigned>(depth)) - 1;
-  const auto run = counted({target("fork_tree"), std::to_string(depth)});
-  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
-  EXPECT_EQ(run.outcome.out, std::to_string(processes) + " processes, 0 bad\n");
-  EXPECT_EQ(run.files.calls_of("in_each"), 3 * processes);
-  EXPECT_EQ(run.files.calls_of("one"), processes);
+  const auto run = count_fork_tree(10, {});
+  EXPECT_EQ(3 * run.files.calls_of("one"), run.files.calls_of("in_each"));
 }
 
 TEST_F(ExactCrowds, of_children_that_live_at_once_are_counted_exactly) {
-  const int depth = patience_factor() > 1 ? 5 : 8;
-  const unsigned processes = (1U << static_cast<unsigned>(depth)) - 1;
-  const auto run = counted({target("fork_tree"), std::to_string(depth), "wait"});
-  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
-  EXPECT_EQ(run.outcome.out, std::to_string(processes) + " processes, 0 bad\n");
-  EXPECT_EQ(run.files.calls_of("in_each"), 3 * processes);
+  (void)count_fork_tree(8, {"wait"});
 }
 
 TEST_F(ExactCrowds, of_children_that_are_not_followed_live) {
@@ -87,9 +89,8 @@ TEST_F(ExactCrowds, of_programs_in_a_row_are_counted_exactly) {
 
 TEST_F(ExactCrowds, of_signals_are_counted_as_their_handlers_count_them) {
   // Signals that come faster than they are handled leave no time for anything else.
-  const int period = 700 * patience_factor() * patience_factor();
-  const auto run =
-      counted({target("signal_storm"), "4", std::to_string(scaled(300)), std::to_string(period)});
+  const auto run = counted(
+      {target("signal_storm"), "4", std::to_string(scaled(300)), std::to_string(spaced(700))});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   std::istringstream printed(run.outcome.out);
   for (const char* function : {"on_own", "on_timer", "on_other", "work_a_little"}) {

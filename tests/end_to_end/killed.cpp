@@ -35,8 +35,7 @@ void expect_running(pid_t pid, int round) {
 
 // Without a limit stops that follow each other faster than they are served leave the target
 // nothing.
-const Words kOften = {"-q", "-i", std::to_string(20 * patience_factor() * patience_factor()),
-                      "--overhead", "0"};
+const Words kOften = {"-q", "-i", std::to_string(spaced(20)), "--overhead", "0"};
 
 TEST(Killed, while_attached_leaves_the_target_running) {
   std::minstd_rand random(4);

@@ -95,7 +95,7 @@ TEST(OriginalBugs, a_sample_costs_one_stop) {
 
 TEST(OriginalBugs, frames_have_names) {
   const TempDir directory;
-  const auto run = profile(directory, {}, {target("recursion"), "500"});
+  const auto run = profile(directory, {}, {target("recursion"), std::to_string(lengthened(500))});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   const std::set<std::string> known = {"_start",
                                        "main",

@@ -120,9 +120,9 @@ TEST_F(OriginalCounts, blocks_have_their_start_and_size_and_every_hit) {
 // Row 9: signals between a breakpoint and what follows it. Row 10: a handler is no branch.
 TEST_F(OriginalCounts, a_signal_makes_no_hit_count_twice) {
   const auto rounds = static_cast<unsigned>(scaled(400));
-  const auto counted = profile(directory_, {"-q", "--single"},
-                               {target("signal_storm"), "2", std::to_string(rounds),
-                                std::to_string(700 * patience_factor() * patience_factor())});
+  const auto counted =
+      profile(directory_, {"-q", "--single"},
+              {target("signal_storm"), "2", std::to_string(rounds), std::to_string(spaced(700))});
   ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
   EXPECT_EQ(counted.files.calls_of("work_a_little"), 2 * rounds);
   EXPECT_EQ(counted.files.calls_of("on_own"), 2 * rounds);

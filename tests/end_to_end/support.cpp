@@ -76,6 +76,10 @@ int patience_factor() {
 
 int scaled(int much) { return std::max(1, much / patience_factor()); }
 
+int lengthened(int time) { return time * patience_factor(); }
+
+int spaced(int time) { return time * patience_factor() * patience_factor(); }
+
 std::string shell() { return patience_factor() > 1 ? "dash" : "bash"; }
 
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience) {

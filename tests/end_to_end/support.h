@@ -25,6 +25,11 @@ constexpr std::chrono::seconds kPatience{90};
 [[nodiscard]] int patience_factor();
 /// `much`, or as much less as this machine is slower.
 [[nodiscard]] int scaled(int much);
+/// A time, and as much longer as this machine is slower.
+[[nodiscard]] int lengthened(int time);
+/// The same for the time between two events that are dealt with one by one: it is slow to deal with
+/// each, and it gets less time to.
+[[nodiscard]] int spaced(int time);
 /// For tests that need more samples than an emulated CPU takes.
 #define SP_SKIP_WHERE_SAMPLES_ARE_FEW() \
   if (patience_factor() > 1) GTEST_SKIP() << "too few samples are taken on this machine"

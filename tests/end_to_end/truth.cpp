@@ -153,7 +153,7 @@ TEST(Truths, of_blocked_time_with_wall_only) {
 
 TEST(Truths, of_a_recursion_counts_a_sample_once) {
   const TempDir directory;
-  const auto run = profile(directory, {}, {target("recursion"), "600"});
+  const auto run = profile(directory, {}, {target("recursion"), std::to_string(lengthened(600))});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   EXPECT_LE(run.files.total_of("descend"), run.files.samples());
   EXPECT_GT(static_cast<double>(run.files.total_of("descend")),
@@ -189,7 +189,8 @@ TEST(Options, no_instrumentation_is_accepted) {
 
 TEST(Options, the_shortest_interval_works_within_the_budget) {
   const TempDir directory;
-  const auto run = profile(directory, {"-i", "1"}, {target("spin_shares"), "1500"});
+  const auto run =
+      profile(directory, {"-i", "1"}, {target("spin_shares"), std::to_string(lengthened(1500))});
   EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   EXPECT_GT(run.files.samples(), 100U);
   EXPECT_LT(run.files.run().at("cost").at("overhead_percent").get<double>(), 50);
