@@ -55,11 +55,16 @@ struct Rescue {
     }
     registers.pstate &= ~kBranchType;
   }
-  /// An interrupted call is about to be made once more as what it was, or as restart_syscall, which
-  /// does not show here.
+  static constexpr std::uint64_t kRestartCall = 128;  // restart_syscall
+  /// Standing on a call's instruction, the thread is about to make a call for the first time, or an
+  /// interrupted one once more as kRestartCall: those that wait for a time (ERESTART_RESTARTBLOCK).
   static bool may_hide_restart(const Registers& registers) {
-    constexpr std::uint64_t kRestartCall = 128;
-    return registers.x[8] != kRestartCall;
+    constexpr std::uint64_t kFutex = 98;
+    constexpr std::uint64_t kNanosleep = 101;
+    constexpr std::uint64_t kClockNanosleep = 115;
+    const auto& x = registers.x;
+    return x[8] == kNanosleep || (x[8] == kClockNanosleep && x[1] == 0) ||
+           (x[8] == kFutex && x[3] != 0);
   }
   /// A call ends streaming mode, and leaves of the scalable registers what NEON has of them.
   static constexpr int kStreaming = 0x40b;  // NT_ARM_SSVE, which <elf.h> has since glibc 2.37
@@ -89,6 +94,7 @@ struct Rescue {
   static std::int64_t result(const Registers& registers) {
     return static_cast<std::int64_t>(registers.x[0]);
   }
+  static std::uint64_t first_argument(const Registers& registers) { return registers.x[0]; }
   /// At a call's entry: the kernel makes none, and the thread sees that result. The number is in a
   /// register set of its own by then, where ~0 means none.
   static constexpr int kCallRegisters = NT_ARM_SYSTEM_CALL;

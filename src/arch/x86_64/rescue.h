@@ -54,7 +54,8 @@ struct Rescue {
     registers.r8 = arguments[4];
     registers.r9 = arguments[5];
   }
-  /// It shows here: see without_restart().
+  static constexpr std::uint64_t kRestartCall = 219;  // restart_syscall
+  /// It shows that an interrupted call is about to be made as that: see without_restart().
   static bool may_hide_restart(const Registers& /*registers*/) { return false; }
   /// No vector register is lost in a call.
   static constexpr std::array<int, 0> kVectorSets = {};
@@ -126,7 +127,6 @@ struct Rescue {
   /// What the kernel would make of them if it let the thread go on now.
   static Registers without_restart(Registers registers) {
     constexpr std::int64_t kByBlock = -516;  // ERESTART_RESTARTBLOCK
-    constexpr std::uint64_t kRestartCall = 219;
     if (x86_64::will_restart(registers)) {
       const bool by_block = result(registers) == kByBlock;
       registers.rax = by_block ? kRestartCall : registers.orig_rax;
