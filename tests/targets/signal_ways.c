@@ -227,9 +227,9 @@ static int seccomp_filter(void) {
 }
 
 // With SIGCHLD ignored children vanish, and wait says ECHILD after the last.
-static int children_ignored(void) {
+static int children_ignored(int children) {
   signal(SIGCHLD, SIG_IGN);
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < children; ++i) {
     if (fork() == 0) {
       spin();
       _exit(i);
@@ -318,7 +318,9 @@ int main(int argc, char** argv) {
   if (strcmp(way, "tiny-stacks") == 0) return tiny_stacks();
   if (strcmp(way, "seccomp-strict") == 0) return seccomp_strict();
   if (strcmp(way, "seccomp-filter") == 0) return seccomp_filter();
-  if (strcmp(way, "children-ignored") == 0) return children_ignored();
+  if (strcmp(way, "children-ignored") == 0) {
+    return children_ignored(argc > 2 ? atoi(argv[2]) : 50);
+  }
   if (strcmp(way, "daemon") == 0 && argc > 2) return daemonise(argv[2]);
   if (strcmp(way, "steps-itself") == 0) return steps_itself();
   if (strcmp(way, "traces-child") == 0) return traces_child();
