@@ -53,13 +53,14 @@ using Resolved = std::map<Offset, ResolvedJump>;
 /// followed, and everything once more when nothing new is found.
 Resolved follow_tables(CodeWalk& walk, const CodeWalk::Rejected& rejected, const ReadCode& read) {
   Resolved resolved;
+  SearchBudget budget;
   for (bool found = true; found;) {
     found = false;
     walk.run();
     if (walk.indirect_jumps().size() == resolved.size()) {
       break;
     }
-    JumpResolver resolver(walk, read);
+    JumpResolver resolver(walk, read, budget);
     Resolved fresh;
     for (const Offset jump : walk.indirect_jumps()) {
       if (resolved.contains(jump) || rejected.contains(jump)) {
@@ -82,7 +83,8 @@ void reject_doubtful(CodeWalk& walk, const Resolved& resolved, const ReadCode& r
   if (resolved.empty()) {
     return;
   }
-  JumpResolver resolver(walk, read);
+  SearchBudget budget;
+  JumpResolver resolver(walk, read, budget);
   for (const auto& [jump, way] : resolved) {
     const auto again = resolver.resolve(jump);
     // A table that another one begins in has fewer entries than the check before it allows.

@@ -27,8 +27,11 @@ std::uint64_t entry_of(std::span<const std::byte> bytes, bool is_signed) {
 
 }  // namespace
 
-JumpResolver::JumpResolver(const CodeWalk& walk, const ReadCode& read)
-    : walk_(walk), read_(read), elsewhere_(walk.transfers().begin(), walk.transfers().end()) {
+JumpResolver::JumpResolver(const CodeWalk& walk, const ReadCode& read, SearchBudget& budget)
+    : walk_(walk),
+      read_(read),
+      budget_(budget),
+      elsewhere_(walk.transfers().begin(), walk.transfers().end()) {
   for (const CodeWalk::Edge& edge : walk.edges()) {
     jumps_to_.emplace(edge.to, edge.from);
   }
@@ -124,6 +127,9 @@ JumpResolver::Verdict JumpResolver::look_back() {
 }
 
 JumpResolver::Verdict JumpResolver::judge() {
+  if (!budget_.take(path_.size())) {
+    return {};
+  }
   std::vector<arch::PathStep> steps;
   steps.reserve(path_.size());
   for (auto at = path_.rbegin(); at != path_.rend(); ++at) {
@@ -152,10 +158,20 @@ arch::RegisterEffect JumpResolver::effect(Offset at, unsigned reg) {
              : effects_.emplace(key, arch::Native::effect_on(step_at(at), reg)).first->second;
 }
 
+std::optional<std::uint64_t> JumpResolver::constant_before(Offset at, unsigned reg, int steps) {
+  const std::uint64_t key =
+      std::uint64_t{at} << 16U | reg << 8U | static_cast<std::uint64_t>(steps);
+  const auto known = constants_.find(key);
+  return known != constants_.end()
+             ? known->second
+             : constants_.emplace(key, find_constant_before(at, reg, steps)).first->second;
+}
+
 // Looks for all instructions that may have written the register last. They all must leave the same
 // in it. Where control comes in from outside it holds something of the caller's, which no switch of
 // this function takes for its table.
-std::optional<std::uint64_t> JumpResolver::constant_before(Offset at, unsigned reg, int steps) {
+std::optional<std::uint64_t> JumpResolver::find_constant_before(Offset at, unsigned reg,
+                                                                int steps) {
   std::optional<std::uint64_t> constant;
   std::unordered_set<Offset> seen;
   std::vector<Offset> open = before(at);
@@ -180,7 +196,7 @@ std::optional<std::uint64_t> JumpResolver::constant_before(Offset at, unsigned r
       constant = found.constant;
       continue;
     }
-    if (seen.size() > kMostVisited) {
+    if (seen.size() > kMostVisited || !budget_.take(1)) {
       return std::nullopt;
     }
     const std::vector<Offset> further = before(now);

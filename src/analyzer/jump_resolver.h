@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -21,11 +23,24 @@ struct ResolvedJump {
   bool operator==(const ResolvedJump&) const = default;
 };
 
+/// How much may still be looked for in a function, in instructions looked at: the target stands
+/// still meanwhile. Enough for some hundred switches; a jump to an address that is computed without
+/// a bound, of which interpreters have as many, uses up much.
+struct SearchBudget {
+  std::size_t left = 200'000;
+
+  /// False where there is not so much left.
+  [[nodiscard]] bool take(std::size_t instructions) {
+    left -= std::min(left, instructions);
+    return left > 0;
+  }
+};
+
 /// Where a function's indirect jumps go, as far as it follows from its code as `walk` knows it now.
 class JumpResolver {
  public:
-  /// Both outlive this; `walk` is not to change meanwhile.
-  JumpResolver(const CodeWalk& walk, const ReadCode& read);
+  /// All outlive this; `walk` is not to change meanwhile.
+  JumpResolver(const CodeWalk& walk, const ReadCode& read, SearchBudget& budget);
 
   /// Nothing where there is no table, or no bound of it on one of the ways to the jump, or an entry
   /// that leads out of the function to where no direct jump of it goes.
@@ -46,14 +61,18 @@ class JumpResolver {
   [[nodiscard]] Verdict judge();
   /// What a register always holds in front of an instruction, made by so many additions at most.
   [[nodiscard]] std::optional<std::uint64_t> constant_before(Offset at, unsigned reg, int steps);
+  [[nodiscard]] std::optional<std::uint64_t> find_constant_before(Offset at, unsigned reg,
+                                                                  int steps);
   [[nodiscard]] arch::RegisterEffect effect(Offset at, unsigned reg);
   [[nodiscard]] std::optional<ResolvedJump> read_table(const arch::JumpTable& table);
 
   const CodeWalk& walk_;
   const ReadCode& read_;
+  SearchBudget& budget_;
   std::unordered_set<core::Address> elsewhere_;
   std::unordered_multimap<Offset, Offset> jumps_to_;
   std::unordered_map<std::uint64_t, arch::RegisterEffect> effects_;
+  std::unordered_map<std::uint64_t, std::optional<std::uint64_t>> constants_;
   std::vector<Offset> path_;
   int ways_left_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arch/native.h"
@@ -29,15 +30,17 @@ std::optional<Address> end_of_code(const TargetMemory& memory, const core::Mappi
   std::vector<std::byte> bytes(std::min<std::uint64_t>(kPageSize, head.range.size()));
   bytes.resize(memory.read(head.range.begin, bytes));
   const auto image = core::ElfImage::parse(core::MappedFile::copy(std::move(bytes)));
+  std::optional<Address> last;
   for (const core::LoadSegment& segment :
        image ? (*image)->segments() : std::vector<core::LoadSegment>{}) {
     const std::uint64_t end = segment.file_offset + segment.file_size;
     if (segment.executable && segment.file_offset < mapping.file_offset + mapping.range.size() &&
         end > mapping.file_offset) {
-      return mapping.range.begin + (end - mapping.file_offset);
+      const Address ends = mapping.range.begin + (end - mapping.file_offset);
+      last = std::max(last.value_or(ends), ends);
     }
   }
-  return std::nullopt;
+  return last;
 }
 
 constexpr std::string_view kVdso = "[vdso]";
@@ -45,6 +48,11 @@ constexpr std::string_view kVdso = "[vdso]";
 struct Room {
   Address begin;
   std::uint64_t size = 0;
+  bool is_blank = false;  // else somebody has put something there
+
+  [[nodiscard]] bool is_better_than(const Room& other) const {
+    return std::pair(is_blank, size) > std::pair(other.is_blank, other.size);
+  }
 };
 
 /// Behind a module's code, up to the end of its last page, is nothing that anybody looks at; behind
@@ -52,7 +60,7 @@ struct Room {
 Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
                  const std::vector<core::Mapping>& maps) {
   const bool is_vdso = mapping.path == kVdso;
-  if (!mapping.executable || mapping.shared || mapping.writable ||
+  if (!mapping.readable || !mapping.executable || mapping.shared || mapping.writable ||
       (mapping.inode == 0 && !is_vdso)) {
     return {};
   }
@@ -68,13 +76,14 @@ Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
   Address begin{(end->value() + kAlignment - 1) / kAlignment * kAlignment};
   if (is_vdso) {
     begin = std::max(begin, mapping.range.end - NativeRescue::kStubSize);
-    std::vector<std::byte> there(begin < mapping.range.end ? mapping.range.end - begin : 0);
-    const bool is_free =
-        memory.read(begin, there) == there.size() && there == std::vector<std::byte>(there.size());
-    begin = is_free ? begin : mapping.range.end;
   }
-  const bool is_last_page = begin < mapping.range.end && mapping.range.end - begin < kPageSize;
-  return is_last_page ? Room{begin, mapping.range.end - begin} : Room{};
+  if (begin >= mapping.range.end || mapping.range.end - begin >= kPageSize) {
+    return {};
+  }
+  std::vector<std::byte> there(mapping.range.end - begin);
+  const bool is_blank =
+      memory.read(begin, there) == there.size() && there == std::vector<std::byte>(there.size());
+  return is_blank || !is_vdso ? Room{begin, there.size(), is_blank} : Room{};
 }
 
 }  // namespace
@@ -93,7 +102,7 @@ std::optional<Address> find_place_for_calls(pid_t tid) {
     if (mapping.path == kVdso && room.size >= NativeRescue::kStubSize) {
       return room.begin;
     }
-    best = room.size > best.size ? room : best;
+    best = room.is_better_than(best) ? room : best;
   }
   return best.size >= NativeRescue::kSyscall.size() ? std::optional(best.begin) : std::nullopt;
 }

@@ -189,18 +189,19 @@ struct Before {
     ptrace::Registers at = registers;
     arch::Native::set_pc(at, place);
     NativeRescue::set_call(at, static_cast<std::uint64_t>(number), arguments);
+    NativeRescue::leave_red_zone(at);
     return at;
   }
 
   /// The mask aside.
   void put_back(pid_t tid) const {
-    (void)ptrace::set_registers(tid, registers);
     for (std::size_t i = 0; i < sets.size(); ++i) {
       const int set = NativeRescue::kVectorSets.at(i);
       if (NativeRescue::is_lost_in_call(set, sets[i])) {
         (void)ptrace::write_register_set(tid, set, sets[i]);
       }
     }
+    (void)ptrace::set_registers(tid, registers);  // last: up to here it would find back alone
   }
 };
 
@@ -212,8 +213,7 @@ core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const Before& 
   if (!code.is_written()) {
     return core::fail("calling in the target", ESRCH);
   }
-  ptrace::Registers at_call = before.at_call(place, number, arguments);
-  NativeRescue::set_stub_stack(at_call, place);
+  const ptrace::Registers at_call = before.at_call(place, number, arguments);
   StopCame stop_came;
   // At any point the stub would put back what is not as it was by then.
   const bool done = ptrace::set_registers(tid, at_call) &&
@@ -290,10 +290,11 @@ core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
   }
   const std::uint64_t room = kPageSize - place.value() % kPageSize;
   if (arch::Native::pc(before->registers) - place < room) {
+    stop_came.send_again(tid);
     return core::fail("calling in the target", EAGAIN);  // it is on its way out of a last one
   }
-  const auto stub = NativeRescue::stub(before->registers, before->mask, before->sets);
-  auto answer = is_without_signal(tid) && !stub.empty() && stub.size() <= room
+  const auto stub = NativeRescue::stub(before->registers, before->mask, before->sets, room);
+  auto answer = is_without_signal(tid) && !stub.empty()
                     ? call_by_stub(tid, place, *before, stub, number, arguments)
                     : call_by_step(tid, place, *before, number, arguments);
   stop_came.send_again(tid);

@@ -48,7 +48,7 @@ bool set_action(const PlantedCode::Rescue& rescue, pid_t tid, std::uint64_t acti
 }
 
 /// The default action, or what an earlier run of ours that was killed has left.
-bool is_to_be_had(PlantedCode& code, pid_t tid, std::uint64_t handler) {
+bool is_to_be_had(const PlantedCode& code, std::uint64_t handler) {
   if (handler == 0) {
     return true;
   }
@@ -62,7 +62,7 @@ bool is_to_be_had(PlantedCode& code, pid_t tid, std::uint64_t handler) {
       std::memcmp(there.data() + kFirst, kCode.data() + kFirst, kCode.size() - kFirst) != 0) {
     return false;
   }
-  (void)remote_call(tid, code.rescue().room, SYS_munmap, {handler, kMapped, 0, 0, 0, 0});
+  // It stays: a thread may still be in what a call of that run left there.
   return true;
 }
 
@@ -97,7 +97,7 @@ void install(PlantedCode& code, pid_t tid) {
   std::memcpy(content.data() + kOurAction, &ours, sizeof ours);
   const auto owner = static_cast<std::uint64_t>(::getpid());
   std::memcpy(content.data() + NativeRescue::kOwner, &owner, sizeof owner);
-  const bool is_ready = asked && is_to_be_had(code, tid, before.handler) &&
+  const bool is_ready = asked && is_to_be_had(code, before.handler) &&
                         code.memory().write(rescue.page, content) &&
                         call(SYS_mprotect, {at, kPageSize, PROT_READ | PROT_EXEC, 0, 0, 0}) == 0;
   // What a call leaves where we are killed in it is in our own page from now on.
@@ -192,7 +192,8 @@ void remove_rescue(PlantedCode& code, pid_t tid) {
   (void)give_up_handler(code, tid);
   if (!rescue.handler_is_ours) {
     const KeptSignal kept(tid);
-    rescue.call = rescue.room;
+    // The module may be gone that had room at the beginning.
+    rescue.call = rescue.room = find_place_for_calls(tid).value_or(Address{});
     (void)remote_call(tid, rescue.call, SYS_munmap, {rescue.page.value(), kMapped, 0, 0, 0, 0});
     rescue.page = Address{};
   }

@@ -37,7 +37,9 @@ class FrameStep {
     return bits(30, 1) != 0 ? -immediate : immediate;
   }
   [[nodiscard]] bool is_hint() const { return is(0xfffff01f, 0xd503201f); }  // nop, bti, paciasp
-  [[nodiscard]] bool is_return() const { return goes_by(RegisterBranch::ret); }
+  [[nodiscard]] bool is_return() const {
+    return goes_by(RegisterBranch::ret) && (rn() == Frames::kLinkRegister || authenticates(word_));
+  }
   [[nodiscard]] bool is_indirect_jump() const { return goes_by(RegisterBranch::br); }
   /// Of a direct jump: how far it goes.
   [[nodiscard]] std::optional<std::int64_t> jumped() const {

@@ -70,15 +70,20 @@ struct Rescue {
   static constexpr int kStreaming = 0x40b;  // NT_ARM_SSVE, which <elf.h> has since glibc 2.37
   static constexpr std::array<int, 3> kVectorSets = {NT_PRFPREG, NT_ARM_SVE, kStreaming};
   static bool is_lost_in_call(int set, std::span<const std::byte> content) {
-    return set != NT_PRFPREG && !scalable_in_use(content).empty();
+    return set != NT_PRFPREG && is_scalable(content);
   }
   /// A call that a thread makes by itself to the end: code, and behind it a signal frame to return
-  /// by, which puts all registers and the mask back. See remote_call(). Empty where there is no
-  /// such frame. `sets` are the thread's kVectorSets.
+  /// by, which puts all registers and the mask back; of the scalable registers what there is room
+  /// for. See remote_call(). Empty where there is no such frame. `sets` are the thread's
+  /// kVectorSets.
   static std::vector<std::byte> stub(const Registers& before, std::uint64_t mask,
-                                     std::span<const std::vector<std::byte>> sets) {
-    const auto frame = signal_frame(before, mask, sets[0], sets[1]);
-    if (frame.empty() || !scalable_in_use(sets[2]).empty()) {
+                                     std::span<const std::vector<std::byte>> sets,
+                                     std::size_t room) {
+    auto frame = signal_frame(before, mask, sets[0], sets[1]);
+    if (kStubCode.size() + frame.size() > room) {
+      frame = signal_frame(before, mask, sets[0], {});
+    }
+    if (frame.empty() || kStubCode.size() + frame.size() > room) {
       return {};
     }
     std::vector<std::byte> stub(kStubCode.size() + frame.size());
@@ -87,10 +92,8 @@ struct Rescue {
     return stub;
   }
   /// What a stub needs where the vectors are not longer than 16 bytes; else more.
-  static constexpr std::size_t kStubSize = 1616;
-  static void set_stub_stack(Registers& registers, core::Address place) {
-    registers.sp = place.value() + kStubCode.size() - kSignalFrameAboveSp;
-  }
+  static constexpr std::size_t kStubSize = 1632;
+  static void leave_red_zone(Registers& /*registers*/) {}  // there is none
   static std::int64_t result(const Registers& registers) {
     return static_cast<std::int64_t>(registers.x[0]);
   }
@@ -122,10 +125,13 @@ struct Rescue {
   static constexpr std::uint64_t kBranchType = 3ULL << 10U;  // the call is no landing pad
   static constexpr auto kStubCode = std::to_array<unsigned char>({
       0x01, 0x00, 0x00, 0xD4,  // svc #0
+      0xE9, 0xFC, 0xFF, 0x10,  // adr x9, kSignalFrameAboveSp before the frame
+      0x3F, 0x01, 0x00, 0x91,  // mov sp, x9
       0x68, 0x11, 0x80, 0xD2,  // mov x8, #__NR_rt_sigreturn
       0x01, 0x00, 0x00, 0xD4,  // svc #0
-      0x00, 0x00, 0x00, 0x00,  // udf: a frame is aligned to 16 bytes
+      0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
   });
+  static_assert(kStubCode.size() == 32 && kSignalFrameAboveSp == 128);
 };
 
 }  // namespace sp::arch::aarch64

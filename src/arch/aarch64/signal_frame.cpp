@@ -62,10 +62,10 @@ std::span<std::byte> add_record(std::vector<std::byte>& frame, std::uint32_t mag
 
 }  // namespace
 
-std::span<const std::byte> scalable_in_use(std::span<const std::byte> set) {
+bool is_scalable(std::span<const std::byte> set) {
   const ScalableHead head = head_of(set);
-  return head.size > sizeof head && head.size <= set.size() ? set.first(head.size)
-                                                            : std::span<const std::byte>{};
+  return (head.flags & kScalableFlag) != 0 &&
+         set.size() >= sizeof head + scalable_size(head.length);
 }
 
 std::vector<std::byte> signal_frame(const Registers& registers, std::uint64_t mask,
@@ -82,15 +82,9 @@ std::vector<std::byte> signal_frame(const Registers& registers, std::uint64_t ma
   std::copy_n(vector.begin() + kVectorRegisters, kVectorControls, plain.begin());
   std::copy_n(vector.begin(), kVectorRegisters, plain.begin() + kVectorControls);
 
-  const ScalableHead head = head_of(scalable);
-  if (!scalable.empty() && scalable_in_use(scalable).empty()) {
-    return {};  // of streaming mode, which has another record and another length
-  }
-  if ((head.flags & kScalableFlag) != 0) {
+  if (is_scalable(scalable)) {
+    const ScalableHead head = head_of(scalable);
     const std::size_t size = scalable_size(head.length);
-    if (scalable.size() < sizeof head + size) {
-      return {};
-    }
     constexpr std::size_t kLengthAndFlags = 8;
     const auto record = add_record(frame, kScalableMagic, kLengthAndFlags + size);
     put(record, 0, head.length);

@@ -62,10 +62,14 @@ struct Rescue {
   static bool is_lost_in_call(int /*set*/, std::span<const std::byte> /*content*/) { return false; }
   /// A call that a thread makes by itself to the end: code, and behind it what it puts back, the
   /// signal mask and the registers that a call changes or needs. See remote_call().
-  static constexpr std::size_t kStubSize = 168;
+  static constexpr std::size_t kStubSize = 176;
   static std::vector<std::byte> stub(const Registers& before, std::uint64_t mask,
-                                     std::span<const std::vector<std::byte>> /*sets*/) {
+                                     std::span<const std::vector<std::byte>> /*sets*/,
+                                     std::size_t room) {
     static_assert(kStubCode.size() <= kStubMask);
+    if (room < kStubSize) {
+      return {};
+    }
     const Registers to = without_restart(before);
     const std::array<std::uint64_t, 15> kept{mask,   to.rax, to.rcx,    to.rdx, to.rsi,
                                              to.rdi, to.r8,  to.r9,     to.r10, to.r11,
@@ -76,9 +80,8 @@ struct Rescue {
     std::memcpy(stub.data() + kStubMask, kept.data(), sizeof kept);
     return stub;
   }
-  static void set_stub_stack(Registers& registers, core::Address place) {
-    registers.rsp = place.value() + kStubMask + sizeof(std::uint64_t);
-  }
+  /// A signal that comes as soon as the mask is put back has its frame on the thread's own stack.
+  static void leave_red_zone(Registers& registers) { registers.rsp -= kRedZone; }
   static std::int64_t result(const Registers& registers) {
     return static_cast<std::int64_t>(registers.rax);
   }
@@ -109,15 +112,16 @@ struct Rescue {
   }
 
  private:
-  static constexpr std::size_t kStubMask = 48;  // within a stub
+  static constexpr std::size_t kStubMask = 56;  // within a stub
   static constexpr auto kStubCode = std::to_array<unsigned char>({
       0x0F, 0x05,                          // syscall
       0xB8, 0x0E, 0,    0,    0,           // mov $__NR_rt_sigprocmask, %eax
       0xBF, 0x02, 0,    0,    0,           // mov $SIG_SETMASK, %edi
-      0x48, 0x8D, 0x35, 0x1D, 0,    0, 0,  // lea mask(%rip), %rsi
+      0x48, 0x8D, 0x35, 0x25, 0,    0, 0,  // lea mask(%rip), %rsi
       0x31, 0xD2,                          // xor %edx, %edx
       0x41, 0xBA, 0x08, 0,    0,    0,     // mov $8, %r10d
       0x0F, 0x05,                          // syscall
+      0x48, 0x8D, 0x25, 0x1C, 0,    0, 0,  // lea registers(%rip), %rsp
       0x58, 0x59, 0x5A, 0x5E, 0x5F,        // pop %rax, %rcx, %rdx, %rsi, %rdi
       0x41, 0x58, 0x41, 0x59,              // pop %r8, %r9
       0x41, 0x5A, 0x41, 0x5B,              // pop %r10, %r11
