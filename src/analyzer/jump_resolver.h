@@ -27,7 +27,7 @@ struct ResolvedJump {
 /// still meanwhile. Enough for some hundred switches; a jump to an address that is computed without
 /// a bound, of which interpreters have as many, uses up much.
 struct SearchBudget {
-  std::size_t left = 200'000;
+  std::size_t left = 50'000;
 
   /// False where there is not so much left.
   [[nodiscard]] bool take(std::size_t instructions) {
