@@ -34,6 +34,7 @@ class Spinning {
     }
     words[0] = std::string(SP_TARGETS_DIR) + "/" + words[0];
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& word : words) {
       argv.push_back(word.data());
     }
