@@ -48,7 +48,7 @@ constexpr std::string_view kVdso = "[vdso]";
 struct Room {
   Address begin;
   std::uint64_t size = 0;
-  bool is_blank = false;  // else somebody has put something there
+  bool is_blank = false;  // else somebody else has put something there
 
   [[nodiscard]] bool is_better_than(const Room& other) const {
     return std::pair(is_blank, size) > std::pair(other.is_blank, other.size);
@@ -82,7 +82,8 @@ Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
   }
   std::vector<std::byte> there(mapping.range.end - begin);
   const bool is_blank =
-      memory.read(begin, there) == there.size() && there == std::vector<std::byte>(there.size());
+      memory.read(begin, there) == there.size() &&
+      (there == std::vector<std::byte>(there.size()) || NativeRescue::is_stub(there));
   return is_blank || !is_vdso ? Room{begin, there.size(), is_blank} : Room{};
 }
 

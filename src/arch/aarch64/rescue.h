@@ -93,6 +93,11 @@ struct Rescue {
   }
   /// What a stub needs where the vectors are not longer than 16 bytes; else more.
   static constexpr std::size_t kStubSize = 1632;
+  /// What a run of ours has left that was killed in a call.
+  static bool is_stub(std::span<const std::byte> there) {
+    return there.size() >= kStubCode.size() &&
+           std::memcmp(there.data(), kStubCode.data(), kStubCode.size()) == 0;
+  }
   static void leave_red_zone(Registers& /*registers*/) {}  // there is none
   static std::int64_t result(const Registers& registers) {
     return static_cast<std::int64_t>(registers.x[0]);

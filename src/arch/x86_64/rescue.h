@@ -80,6 +80,11 @@ struct Rescue {
     std::memcpy(stub.data() + kStubMask, kept.data(), sizeof kept);
     return stub;
   }
+  /// What a run of ours has left that was killed in a call.
+  static bool is_stub(std::span<const std::byte> there) {
+    return there.size() >= kStubCode.size() &&
+           std::memcmp(there.data(), kStubCode.data(), kStubCode.size()) == 0;
+  }
   /// A signal that comes as soon as the mask is put back has its frame on the thread's own stack.
   static void leave_red_zone(Registers& registers) { registers.rsp -= kRedZone; }
   static std::int64_t result(const Registers& registers) {
