@@ -16,25 +16,39 @@ if(SP_SANITIZE)
   target_link_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE})
 endif()
 
-# sp_precompile(TARGET HEADERS...): parses what most files include once for the whole target.
-function(sp_precompile target)
-  if(SP_PRECOMPILE)
-    target_precompile_headers(
-      ${target} PRIVATE
-      <algorithm>
-      <functional>
-      <map>
-      <memory>
-      <optional>
-      <span>
-      <string>
-      <unordered_map>
-      <vector>
-      ${ARGN})
-    # GCC 12 wrongly sees overruns in std::string where that comes precompiled.
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict
-                                             -Wno-stringop-overflow)
+# sp_precompile(TARGET NAME DEPENDS...): parses what most files include once for all targets that
+# give the same NAME; the headers are those of DEPENDS too.
+function(sp_precompile target name)
+  if(NOT SP_PRECOMPILE)
+    return()
   endif()
+  set(owner sp_precompiled_${name})
+  # GCC 12 wrongly sees overruns in std::string where that comes precompiled.
+  set(options -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+  if(NOT TARGET ${owner})
+    file(WRITE "${CMAKE_BINARY_DIR}/${owner}.cpp" "")
+    add_library(${owner} OBJECT "${CMAKE_BINARY_DIR}/${owner}.cpp")
+    target_link_libraries(${owner} PRIVATE sp_options ${ARGN})
+    target_compile_options(${owner} PRIVATE ${options})
+    set(headers
+        <algorithm>
+        <functional>
+        <map>
+        <memory>
+        <optional>
+        <span>
+        <string>
+        <unordered_map>
+        <vector>)
+    if(name STREQUAL "tests")
+      list(APPEND headers <gtest/gtest.h>)
+    else()
+      list(APPEND headers <fmt/format.h>)
+    endif()
+    target_precompile_headers(${owner} PRIVATE ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+  target_compile_options(${target} PRIVATE ${options})
 endfunction()
 
 # sp_library(NAME DEPENDS...): a static library of the calling folder's .cpp files.
@@ -43,7 +57,7 @@ function(sp_library name)
        "${CMAKE_CURRENT_SOURCE_DIR}/formats/*.cpp")
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC sp_options ${ARGN})
-  sp_precompile(${name} <fmt/format.h>)
+  sp_precompile(${name} sources fmt::fmt)
 endfunction()
 
 # sp_test(NAME LABEL DEPENDS...): a GoogleTest program of the calling folder's .cpp files.
@@ -55,7 +69,7 @@ function(sp_test name label)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE sp_options ${ARGN} GTest::gtest GTest::gtest_main)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
-  sp_precompile(${name} <gtest/gtest.h>)
+  sp_precompile(${name} tests GTest::gtest)
   target_compile_definitions(
     ${name}
     PRIVATE SP_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SP_BINARY_DIR="${CMAKE_BINARY_DIR}"
