@@ -26,7 +26,7 @@ function(sp_precompile target name)
   # GCC 12 wrongly sees overruns in std::string where that comes precompiled.
   set(options -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
   if(NOT TARGET ${owner})
-    file(WRITE "${CMAKE_BINARY_DIR}/${owner}.cpp" "")
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/${owner}.cpp" CONTENT "")
     add_library(${owner} OBJECT "${CMAKE_BINARY_DIR}/${owner}.cpp")
     target_link_libraries(${owner} PRIVATE sp_options ${ARGN})
     target_compile_options(${owner} PRIVATE ${options})
