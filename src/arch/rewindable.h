@@ -33,4 +33,11 @@ static_assert(std::ranges::is_sorted(kRewindable));
   return std::ranges::binary_search(kRewindable, syscall);
 }
 
+/// What becomes of a call that a signal interrupted where a handler runs.
+enum class AfterHandler {
+  unknown,         // or nothing is left to be decided
+  ends,            // with EINTR
+  by_the_handler,  // it is made again where that has SA_RESTART
+};
+
 }  // namespace sp::arch

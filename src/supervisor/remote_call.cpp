@@ -1,14 +1,15 @@
 #include "supervisor/remote_call.h"
 
 #include <fmt/format.h>
-#include <linux/ptrace.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,8 +18,8 @@
 #include "arch/native.h"
 #include "supervisor/proc_files.h"
 #include "supervisor/ptrace.h"
+#include "supervisor/remote_stops.h"
 #include "supervisor/target_memory.h"
-#include "supervisor/wait_status.h"
 
 namespace sp::supervisor {
 namespace {
@@ -32,110 +33,6 @@ bool is_free_to_call(pid_t tid) {
   static const auto ours = read_proc("/proc/self/status");
   return theirs && ours && status_field(*theirs, "Seccomp") == status_field(*ours, "Seccomp") &&
          status_field(*theirs, "Seccomp_filters") == status_field(*ours, "Seccomp_filters");
-}
-
-enum class Came { step, call_entry, call_exit, interrupt, something_else, end };
-
-/// SIGSTOP, the one signal that cannot be blocked and does not kill, came while a call was made.
-struct StopCame {
-  bool ours = false;
-  bool of_others = false;
-
-  /// It is to come once more. By what it says of its sender it is known for ours or not.
-  void send_again(pid_t tid) const {
-    if (ours) {
-      ::syscall(SYS_tkill, tid, SIGSTOP);
-    }
-    if (of_others) {
-      ::kill(tid, SIGSTOP);
-    }
-  }
-};
-
-bool is_ours(const siginfo_t& info) {
-  return info.si_signo == SIGSTOP && info.si_code == SI_TKILL &&
-         (info.si_pid == ::getpid() || info.si_pid == 0);
-}
-
-/// Waits for the thread's next stop.
-Came wait_for_stop(pid_t tid, StopCame& stop_came) {
-  const auto report = ptrace::wait_for(tid);
-  const WaitStatus status = report ? parse_wait_status(report->status) : WaitStatus{NotAStop{}};
-  if (std::holds_alternative<Exited>(status) || std::holds_alternative<Killed>(status) ||
-      std::holds_alternative<NotAStop>(status)) {
-    return Came::end;
-  }
-  if (const auto call = ptrace::syscall_stop(tid)) {
-    if (call->side == ptrace::SyscallStop::Side::entry) {
-      return Came::call_entry;
-    }
-    if (call->side == ptrace::SyscallStop::Side::exit) {
-      return Came::call_exit;
-    }
-  }
-  if (std::holds_alternative<InterruptStop>(status) || std::holds_alternative<GroupStop>(status)) {
-    stop_came.of_others = stop_came.of_others || std::holds_alternative<GroupStop>(status);
-    return Came::interrupt;
-  }
-  const auto* const delivery = std::get_if<SignalDelivery>(&status);
-  if (delivery != nullptr && delivery->signal == SIGSTOP) {
-    const auto info = ptrace::signal_info(tid);
-    (info && is_ours(*info) ? stop_came.ours : stop_came.of_others) = true;
-  }
-  return delivery != nullptr && delivery->signal == SIGTRAP ? Came::step : Came::something_else;
-}
-
-constexpr int kTries = 100;
-
-/// Runs to a call's entry or its exit. False where the thread is gone.
-bool run_to_call(pid_t tid, Came side, StopCame& stop_came) {
-  for (int i = 0; i < kTries; ++i) {
-    if (!ptrace::resume_to_syscall(tid, 0)) {
-      return false;
-    }
-    const Came came = wait_for_stop(tid, stop_came);
-    if (came == side || came == Came::end) {
-      return came == side;
-    }
-  }
-  return false;
-}
-
-/// From a call's exit on to a stop in which the kernel will look again whether an interrupted call
-/// is to be made once more. No instruction is executed. False where the thread is gone.
-bool run_to_interrupt(pid_t tid, StopCame& stop_came) {
-  for (int i = 0; i < kTries; ++i) {
-    // Each time anew: any other stop takes its place.
-    if (!ptrace::interrupt(tid) || !ptrace::resume(tid, 0)) {
-      return false;
-    }
-    const Came came = wait_for_stop(tid, stop_came);
-    if (came == Came::interrupt || came == Came::end) {
-      return came == Came::interrupt;
-    }
-  }
-  return false;
-}
-
-/// It stands in a stop that comes to its end without a signal, so that another stop can take its
-/// place: a PTRACE_INTERRUPT's, or a SIGSTOP's of ours.
-bool is_without_signal(pid_t tid) {
-  const auto info = ptrace::signal_info(tid);
-  return info && ((info->si_code >> 8) == PTRACE_EVENT_STOP || is_ours(*info));
-}
-
-/// Runs until the step over the call's instruction is over. False where the thread is gone.
-bool step_over_call(pid_t tid, const ptrace::Registers& at_call, StopCame& stop_came) {
-  for (int i = 0; i < kTries; ++i) {
-    if (!ptrace::set_registers(tid, at_call) || !ptrace::step(tid, 0)) {
-      return false;
-    }
-    const Came came = wait_for_stop(tid, stop_came);
-    if (came == Came::step || came == Came::end) {
-      return came == Came::step;
-    }
-  }
-  return false;
 }
 
 constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
@@ -248,31 +145,62 @@ core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const Before& 
   return NativeRescue::result(*after);
 }
 
-/// Whether an interrupted call is made once more as restart_syscall, which goes on with what is
-/// left of a wait, some kernels decide behind the stop that interrupted it. Has the thread begin
-/// that call, and interrupts it again: then its registers say so. Any other call it does not make
-/// yet. False where the thread is gone.
-bool settle_restart(pid_t tid, StopCame& stop_came) {
-  const auto registers = ptrace::registers(tid);
-  std::array<std::byte, NativeRescue::kSyscall.size()> next{};
-  if (!registers || !NativeRescue::may_hide_restart(*registers) ||
-      TargetMemory(tid).read(arch::Native::pc(*registers), next) != next.size() ||
-      next != NativeRescue::kSyscall) {
-    return registers.has_value();
+using MakeCall =
+    std::function<core::Result<std::int64_t>(long, const std::array<std::uint64_t, 6>&)>;
+
+/// The kernel's struct sigaction begins with it.
+struct HandlerAndFlags {
+  std::uint64_t handler = 0;
+  std::uint64_t flags = 0;
+};
+
+/// Nothing where it cannot be asked for. What the call answers is for a moment on the thread's
+/// stack, beneath what that holds.
+std::optional<std::uint64_t> flags_of_handler(pid_t tid, const Before& before, int signal,
+                                              const MakeCall& make_call) {
+  constexpr std::uint64_t kActionSize = 32;
+  const TargetMemory memory(tid);
+  const Address at = arch::Native::sp(before.registers) - 2 * kActionSize;
+  std::array<std::byte, kActionSize> was{};
+  if (memory.read(at, was) != was.size()) {
+    return std::nullopt;
   }
-  const auto mask = ptrace::signal_mask(tid);
-  if (!mask || !ptrace::set_signal_mask(tid, kAllSignals)) {
-    return false;
+  const auto asked = make_call(SYS_rt_sigaction, {static_cast<std::uint64_t>(signal), 0, at.value(),
+                                                  sizeof(std::uint64_t), 0, 0});
+  HandlerAndFlags action;
+  const bool is_read =
+      asked && *asked == 0 &&
+      memory.read(at, std::as_writable_bytes(std::span(&action, 1))) == sizeof action;
+  (void)memory.write(at, was);
+  return is_read ? std::optional(action.flags) : std::nullopt;
+}
+
+/// Where a signal came, or is about to be delivered (`delivered`), that the program handles, and
+/// the call in front of which the thread stands is to return EINTR for that: has it do so.
+void end_interrupted_call(pid_t tid, const Before& before, int delivered,
+                          const MakeCall& make_call) {
+  const auto how = NativeRescue::after_handler(before.registers);
+  const auto masks = read_signal_masks(tid);
+  if (how == arch::AfterHandler::unknown || !masks || !stands_before_call(tid, before.registers)) {
+    return;
   }
-  bool settled = run_to_call(tid, Came::call_entry, stop_came);
-  const auto call = ptrace::syscall_stop(tid);
-  if (settled && call && call->number != NativeRescue::kRestartCall) {
-    settled = ptrace::skip_syscall(tid, *registers, NativeRescue::result(*registers)) &&
-              run_to_call(tid, Came::call_exit, stop_came);
+  const std::uint64_t waiting =
+      delivered != 0 ? signal_bit(delivered)
+                     : (masks->thread_pending | masks->process_pending) & ~before.mask;
+  const std::uint64_t handled = waiting & masks->caught & ~signal_bit(SIGTRAP);
+  if (handled == 0) {
+    return;
   }
-  settled = settled && run_to_interrupt(tid, stop_came);
-  (void)ptrace::set_signal_mask(tid, *mask);
-  return settled;
+  if (how == arch::AfterHandler::by_the_handler) {
+    const auto flags = flags_of_handler(tid, before, std::countr_zero(handled) + 1, make_call);
+    if (!flags || (*flags & SA_RESTART) != 0) {
+      return;
+    }
+  }
+  auto registers = before.registers;
+  arch::Native::set_pc(registers, arch::Native::pc(registers) + NativeRescue::kSyscall.size());
+  NativeRescue::finish_call(registers, -EINTR);
+  (void)ptrace::set_registers(tid, registers);
 }
 
 }  // namespace
@@ -283,7 +211,7 @@ core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
     return core::fail("calling in the target", EPERM);
   }
   StopCame stop_came;
-  const bool is_settled = !is_without_signal(tid) || settle_restart(tid, stop_came);
+  const bool is_settled = signal_to_be_delivered(tid) != 0 || settle_restart(tid, stop_came);
   const auto before = is_settled ? Before::of(tid) : std::nullopt;
   if (!before) {
     return core::fail("calling in the target", ESRCH);
@@ -294,9 +222,13 @@ core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
     return core::fail("calling in the target", EAGAIN);  // it is on its way out of a last one
   }
   const auto stub = NativeRescue::stub(before->registers, before->mask, before->sets, room);
-  auto answer = is_without_signal(tid) && !stub.empty()
-                    ? call_by_stub(tid, place, *before, stub, number, arguments)
-                    : call_by_step(tid, place, *before, number, arguments);
+  const int delivered = signal_to_be_delivered(tid);
+  const MakeCall make_call = [&](long call, const std::array<std::uint64_t, 6>& with) {
+    return delivered == 0 && !stub.empty() ? call_by_stub(tid, place, *before, stub, call, with)
+                                           : call_by_step(tid, place, *before, call, with);
+  };
+  auto answer = make_call(number, arguments);
+  end_interrupted_call(tid, *before, delivered, make_call);
   stop_came.send_again(tid);
   return answer;
 }

@@ -104,9 +104,10 @@ class Spinning {
 /// until it is killed. In a process of its own. Its exit status says what was wrong.
 class Caller {
  public:
-  Caller(pid_t target, int stops) : pid_(::fork()) {
+  /// In each stop the target is sent `signal` first (0: none).
+  Caller(pid_t target, int stops, int signal = 0) : pid_(::fork()) {
     if (pid_ == 0) {
-      ::_exit(run(target, stops));
+      ::_exit(run(target, stops, signal));
     }
   }
   Caller(const Caller&) = delete;
@@ -124,7 +125,7 @@ class Caller {
   }
 
  private:
-  static int run(pid_t target, int stops) {
+  static int run(pid_t target, int stops, int signal) {
     ptrace::bind_to_this_thread();
     const auto place = find_place_for_calls(target);
     if (!place || !ptrace::seize(target, {})) {
@@ -133,6 +134,9 @@ class Caller {
     for (int i = 0; i != stops; ++i) {
       if (!ptrace::interrupt(target) || !ptrace::wait_for(target)) {
         return 2;
+      }
+      if (signal != 0) {
+        ::kill(target, signal);
       }
       constexpr int kCalls = 5;
       for (int call = 0; call < kCalls; ++call) {
@@ -179,6 +183,9 @@ TEST_P(RemoteCall, changes_no_register_when_killed) {
     ASSERT_EQ(caller.wait(), SIGKILL) << "round " << i;
     ::usleep(1000);  // out of what was left to it
   }
+  for (int i = 0; i < 100 && program.status("SigBlk") != blocked; ++i) {
+    ::usleep(10'000);
+  }
   EXPECT_EQ(program.status("SigBlk"), blocked);
   EXPECT_EQ(program.end(), "right\n");
 }
@@ -203,6 +210,79 @@ TEST(RemoteCall, lets_a_wait_go_on) {
   ::waitpid(sleeper, &status, 0);
   EXPECT_EQ(status, 0);
   EXPECT_LT(Clock::now() - began, kWait + kWait / 2);
+}
+
+void do_nothing(int /*signal*/) {}
+
+/// A child that waits in a call, and exits with 0 where that returned as it should.
+template <typename Wait>
+pid_t begin_waiting(int flags, Wait wait) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    struct sigaction action {};
+    action.sa_handler = do_nothing;
+    action.sa_flags = flags;
+    ::sigaction(SIGUSR1, &action, nullptr);
+    ::_exit(wait() ? 0 : 1);
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // it waits by now
+  return child;
+}
+
+int end_of(pid_t child) {
+  for (int i = 0; i < 1000; ++i) {
+    int status = -1;
+    if (::waitpid(child, &status, WNOHANG) == child) {
+      return status;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ADD_FAILURE() << "it waits still";
+  ::kill(child, SIGKILL);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+bool is_interrupted(long answer) { return answer == -1 && errno == EINTR; }
+
+TEST(RemoteCall, lets_a_signal_that_came_meanwhile_end_the_wait) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  for (const pid_t child : {
+           begin_waiting(0, [] { return is_interrupted(::pause()); }),
+           begin_waiting(SA_RESTART, [] { return is_interrupted(::pause()); }),
+           begin_waiting(SA_RESTART, [] { return is_interrupted(::poll(nullptr, 0, 1'000'000)); }),
+           begin_waiting(SA_RESTART,
+                         [] {
+                           constexpr timespec kLong{1000, 0};
+                           return is_interrupted(::nanosleep(&kLong, nullptr));
+                         }),
+           begin_waiting(0,
+                         [&] {
+                           char byte = 0;
+                           return is_interrupted(::read(pipe[0], &byte, 1));
+                         }),
+       }) {
+    EXPECT_EQ(Caller(child, 1, SIGUSR1).wait(), 0);
+    EXPECT_EQ(end_of(child), 0);
+  }
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+}
+
+TEST(RemoteCall, lets_a_wait_go_on_that_no_signal_ends) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  const pid_t child = begin_waiting(SA_RESTART, [&] {
+    char byte = 0;
+    return ::read(pipe[0], &byte, 1) == 1 && byte == 'x';
+  });
+  EXPECT_EQ(Caller(child, 3, SIGUSR1).wait(), 0);
+  EXPECT_EQ(::write(pipe[1], "x", 1), 1);
+  EXPECT_EQ(end_of(child), 0);
+  ::close(pipe[0]);
+  ::close(pipe[1]);
 }
 
 }  // namespace

@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/signal_frame.h"
+#include "arch/aarch64/syscall.h"
+#include "arch/rewindable.h"
 #include "core/address.h"
 
 namespace sp::arch::aarch64 {
@@ -65,6 +68,20 @@ struct Rescue {
     const auto& x = registers.x;
     return x[8] == kNanosleep || (x[8] == kClockNanosleep && x[1] == 0) ||
            (x[8] == kFutex && x[3] != 0);
+  }
+  /// Of a thread on a call's instruction. The registers do not say whether it is one that was
+  /// interrupted, and the kernel no longer knows it where the thread has made another since.
+  static AfterHandler after_handler(const Registers& registers) {
+    const auto& x = registers.x;
+    const std::string_view name = syscall_name(static_cast<int>(x[8]));
+    // With a mask of their own they are made again, and find the signal.
+    const bool is_poll = (name == "ppoll" && x[3] == 0) || (name == "pselect6" && x[5] == 0);
+    if (x[8] == kRestartCall || may_hide_restart(registers) || is_poll) {
+      return AfterHandler::ends;
+    }
+    return is_rewindable(name) || name == "wait4" || name == "waitid" || name == "flock"
+               ? AfterHandler::by_the_handler
+               : AfterHandler::unknown;
   }
   /// A call ends streaming mode, and leaves of the scalable registers what NEON has of them.
   static constexpr int kStreaming = 0x40b;  // NT_ARM_SSVE, which <elf.h> has since glibc 2.37

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "arch/rewindable.h"
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/syscall.h"
 #include "core/address.h"
@@ -57,6 +58,10 @@ struct Rescue {
   static constexpr std::uint64_t kRestartCall = 219;  // restart_syscall
   /// It shows that an interrupted call is about to be made as that: see without_restart().
   static bool may_hide_restart(const Registers& /*registers*/) { return false; }
+  /// The kernel takes it from the registers.
+  static AfterHandler after_handler(const Registers& /*registers*/) {
+    return AfterHandler::unknown;
+  }
   /// No vector register is lost in a call.
   static constexpr std::array<int, 0> kVectorSets = {};
   static bool is_lost_in_call(int /*set*/, std::span<const std::byte> /*content*/) { return false; }
