@@ -45,6 +45,16 @@ std::optional<Address> gap_below(const std::vector<core::Mapping>& maps, Address
   return gap;
 }
 
+/// A region of ours, as /proc/TID/maps shows it; two beside each other are one mapping.
+bool is_mapped(pid_t tid, core::AddressRange region) {
+  const auto text = read_proc(fmt::format("/proc/{}/maps", tid));
+  const auto maps = text ? core::parse_maps(*text) : std::vector<core::Mapping>{};
+  return std::any_of(maps.begin(), maps.end(), [&region](const core::Mapping& mapping) {
+    return mapping.range.begin <= region.begin && region.end <= mapping.range.end &&
+           mapping.inode == 0 && !mapping.shared && mapping.executable && !mapping.writable;
+  });
+}
+
 bool reaches(Address a, Address b) {
   return (a > b ? a - b : b - a) < Native::kJumpReach - kRegionSize;
 }
@@ -145,6 +155,31 @@ std::optional<OutOfLine::Inside> OutOfLine::at(Address pc) const {
     }
   }
   return std::nullopt;
+}
+
+std::vector<core::AddressRange> OutOfLine::make_true_for_child(const TargetMemory& child, pid_t tid,
+                                                               const TargetMemory& parent) {
+  std::vector<core::AddressRange> missing;
+  std::vector<std::byte> wanted;
+  std::vector<std::byte> there;
+  for (const Region& region : regions_) {
+    wanted.resize(std::max(region.used, 1U) * kSlot);
+    there.resize(wanted.size());
+    const bool is_readable = child.read(region.range.begin, there) == there.size();
+    if (is_readable &&
+        (parent.read(region.range.begin, wanted) != wanted.size() || wanted == there)) {
+      continue;
+    }
+    if (!is_readable || !is_mapped(tid, region.range) || !child.write(region.range.begin, wanted)) {
+      missing.push_back(region.range);
+    }
+  }
+  for (const core::AddressRange range : missing) {
+    std::erase_if(regions_, [range](const Region& region) { return region.range == range; });
+    std::erase_if(copies_, [range](const auto& copy) { return range.contains(copy.second); });
+    std::erase_if(sequences_, [range](const auto& copy) { return range.contains(copy.second.at); });
+  }
+  return missing;
 }
 
 void OutOfLine::forget(core::AddressRange range) {

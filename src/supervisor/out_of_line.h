@@ -49,6 +49,12 @@ class OutOfLine {
   [[nodiscard]] std::optional<Inside> at(core::Address pc) const;
   [[nodiscard]] bool empty() const { return regions_.empty(); }
 
+  /// What is known of a parent is to be true of its forked child, whose memory is as its parent's
+  /// was at the fork: puts the copies that were made since into it, and forgets the regions, which
+  /// are the answer.
+  std::vector<core::AddressRange> make_true_for_child(const TargetMemory& child, pid_t tid,
+                                                      const TargetMemory& parent);
+
   /// There may be other code in a piece by now.
   void forget(core::AddressRange range);
 

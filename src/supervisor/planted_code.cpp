@@ -38,6 +38,9 @@ PlantedCode::PlantedCode(core::ProcessId owner, pid_t tid, const PlantedCode& pa
       unplantable_pages_(parent.unplantable_pages_),
       sites_(parent.sites_),
       plantings_(parent.plantings_) {
+  for (const core::AddressRange range : copies_.make_true_for_child(memory_, tid, parent.memory_)) {
+    std::erase_if(sites_, [range](const auto& site) { return range.contains(site.first); });
+  }
   for (auto& [address, site] : sites_) {
     site.ways = {};
     site.place = PlantedBoard::kNowhere;

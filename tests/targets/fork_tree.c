@@ -1,6 +1,7 @@
 // Forks without exec: every process of DEPTH generations (default 10) forks two, so that there are
 // 2^DEPTH - 1 in all, and with "wait" all of them are alive at once. Each calls in_each() three
 // times. Prints how many there were and how many came to a bad end.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,12 @@ NOT_INLINED void tree(int depth) {
   one();
   for (int i = 0; i < 2; ++i) {
     int status = 0;
-    if (children[i] > 0 && (waitpid(children[i], &status, 0) != children[i] || !WIFEXITED(status) ||
-                            WEXITSTATUS(status) != 7))
-      __atomic_add_fetch(&shared->bad, 1, __ATOMIC_SEQ_CST);
+    if (children[i] <= 0) continue;
+    const pid_t waited = waitpid(children[i], &status, 0);
+    if (waited == children[i] && WIFEXITED(status) && WEXITSTATUS(status) == 7) continue;
+    fprintf(stderr, "waiting for %d: %d (%s), status %x\n", children[i], waited,
+            waited < 0 ? strerror(errno) : "", (unsigned)status);
+    __atomic_add_fetch(&shared->bad, 1, __ATOMIC_SEQ_CST);
   }
 }
 
