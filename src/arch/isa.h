@@ -39,6 +39,9 @@ concept Isa = requires(const typename T::Registers& registers,
   { T::syscall_name(number) } -> std::same_as<std::string_view>;  // "" where it is not known
   // The stop is on the way out of a system call: its number. Nothing where user code was stopped.
   { T::leaving_syscall(registers) } -> std::same_as<std::optional<int>>;
+  // Where true, that is a guess: neither the registers nor the kernel say behind a stop whether a
+  // thread comes out of a call, and with what that was made.
+  { T::kForgetsCalls } -> std::convertible_to<bool>;
   // That call is about to return -EINTR itself (the kernel will not restart it).
   { T::returns_eintr(registers) } -> std::same_as<bool>;
   // That call was asleep and the kernel will restart it by itself (-ERESTART*).

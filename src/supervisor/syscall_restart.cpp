@@ -22,6 +22,11 @@ bool has_effect(const SignalMasks& masks, std::uint64_t signals) {
 
 bool undo_interruption(pid_t tid, ptrace::Registers& registers, int signal) {
   using arch::Native;
+  if (Native::kForgetsCalls) {
+    // It might as well come out of a handler that has ended the call, and what the call was made
+    // with can no longer be known.
+    return false;
+  }
   const auto number = Native::leaving_syscall(registers);
   if (!number || !Native::returns_eintr(registers) || !Native::is_safe_to_rewind(*number)) {
     return false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "arch/native.h"
 #include "end_to_end/profiled.h"
 
 namespace sp::end_to_end {
@@ -23,7 +24,13 @@ std::string joined(const Words& words) {
   return text;
 }
 
+constexpr const char* kCannotBeMadeAgain =
+    "on this CPU a call that a stop has ended is not made again: README.md, Limits";
+
 TEST(Interruptions, are_never_seen_by_blocking_calls) {
+  if (arch::Native::kForgetsCalls) {
+    GTEST_SKIP() << kCannotBeMadeAgain;
+  }
   for (const Words& way : ways_of_stopping()) {
     const TempDir directory;
     const auto run = profile(directory, way, {target("eintr_watch"), "700"});
@@ -38,6 +45,9 @@ TEST(Interruptions, are_never_seen_by_blocking_calls) {
 // stop, is quicker to take the signal, the one that was woken returns EINTR and stops nowhere: no
 // tracer can see it. strace, which makes no call again, lets 2 to 12 of these be seen here.
 TEST(Interruptions, are_hardly_ever_seen_by_blocking_calls_while_children_die) {
+  if (arch::Native::kForgetsCalls) {
+    GTEST_SKIP() << kCannotBeMadeAgain;
+  }
   for (const Words& way : ways_of_stopping()) {
     const TempDir directory;
     const auto run = profile(directory, way, {target("eintr_watch"), "-c", "700"});

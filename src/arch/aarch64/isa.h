@@ -43,6 +43,7 @@ struct AArch64 {
   }
 
   static std::string_view syscall_name(int number) { return aarch64::syscall_name(number); }
+  static constexpr bool kForgetsCalls = true;
   static std::optional<int> leaving_syscall(const Registers& registers) {
     return aarch64::leaving_syscall(registers);
   }

@@ -43,6 +43,7 @@ struct X86_64 {
   }
 
   static std::string_view syscall_name(int number) { return x86_64::syscall_name(number); }
+  static constexpr bool kForgetsCalls = false;
   static std::optional<int> leaving_syscall(const Registers& registers) {
     return x86_64::leaving_syscall(registers);
   }

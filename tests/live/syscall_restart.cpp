@@ -1,0 +1,114 @@
+// System calls that fail with EINTR for a stop, or for a signal's handler.
+#include "supervisor/syscall_restart.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "arch/native.h"
+#include "core/address.h"
+#include "supervisor/ptrace.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+
+void do_nothing(int /*signal*/) {}
+
+/// A child that waits for an event, in a call that returns EINTR whenever it is disturbed, and
+/// exits with 0 where the event came, with 1 where EINTR did.
+class SyscallRestart : public ::testing::Test {
+ protected:
+  SyscallRestart() : event_(::eventfd(0, EFD_CLOEXEC)), child_(::fork()) {
+    if (child_ == 0) {
+      ::_exit(wait());
+    }
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // it waits by now
+    ptrace::bind_to_this_thread();
+    EXPECT_TRUE(ptrace::seize(child_, {}));
+  }
+  ~SyscallRestart() override {
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+    ::close(event_);
+  }
+
+  [[nodiscard]] int wait() const {
+    struct sigaction action {};
+    action.sa_handler = do_nothing;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGUSR1, &action, nullptr);
+    const int queue = ::epoll_create1(0);
+    epoll_event wanted{EPOLLIN, {}};
+    if (::epoll_ctl(queue, EPOLL_CTL_ADD, event_, &wanted) != 0) {
+      return 2;
+    }
+    epoll_event came{};
+    const int events = ::epoll_wait(queue, &came, 1, 60'000);
+    return events == 1 ? 0 : events == -1 && errno == EINTR ? 1 : 3;
+  }
+  void stop() const {
+    EXPECT_TRUE(ptrace::interrupt(child_));
+    EXPECT_TRUE(ptrace::wait_for(child_));
+  }
+  /// Lets the event come, and says with what the child exits.
+  int end() const {
+    EXPECT_TRUE(ptrace::resume(child_, 0));
+    const std::uint64_t one = 1;
+    EXPECT_EQ(::write(event_, &one, sizeof one), static_cast<ssize_t>(sizeof one));
+    auto report = ptrace::wait_for(child_);
+    while (report && WIFSTOPPED(report->status)) {  // its exit is announced
+      EXPECT_TRUE(ptrace::resume(child_, 0));
+      report = ptrace::wait_for(child_);
+    }
+    return report && WIFEXITED(report->status) ? WEXITSTATUS(report->status) : -1;
+  }
+  [[nodiscard]] bool undo(int signal) const {
+    auto registers = ptrace::registers(child_);
+    return registers && undo_interruption(child_, *registers, signal);
+  }
+  [[nodiscard]] core::Address pc() const {
+    const auto registers = ptrace::registers(child_);
+    return registers ? Native::pc(*registers) : core::Address{};
+  }
+
+  int event_;
+  pid_t child_;
+};
+
+TEST_F(SyscallRestart, makes_a_call_again_that_only_a_stop_has_ended_where_that_is_known) {
+  stop();
+  EXPECT_EQ(undo(0), !Native::kForgetsCalls);
+  EXPECT_EQ(end(), Native::kForgetsCalls ? 1 : 0);
+}
+
+TEST_F(SyscallRestart, leaves_a_call_ended_that_a_handler_has_ended) {
+  ::kill(child_, SIGUSR1);
+  const auto report = ptrace::wait_for(child_);
+  ASSERT_TRUE(report && WIFSTOPPED(report->status) && WSTOPSIG(report->status) == SIGUSR1);
+  EXPECT_FALSE(undo(SIGUSR1));
+  const core::Address behind = pc();
+  ASSERT_TRUE(ptrace::step(child_, SIGUSR1));
+  ASSERT_TRUE(ptrace::wait_for(child_));
+  ASSERT_NE(pc(), behind);
+  for (int i = 0; i < 10'000 && pc() != behind; ++i) {
+    ASSERT_TRUE(ptrace::step(child_, 0));
+    ASSERT_TRUE(ptrace::wait_for(child_));
+  }
+  // The handler is over, and the thread stands as if a stop had ended its call.
+  ASSERT_EQ(pc(), behind);
+  EXPECT_FALSE(undo(0));
+  EXPECT_EQ(end(), 1);
+}
+
+}  // namespace
+}  // namespace sp::supervisor
