@@ -44,10 +44,8 @@ bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
     install_rescue(code, tracee.id.tid);
     if (code.plants() && !code.rescue().handler_is_ours) {
       code.plant_nothing();
-      core::log_note(
-          "process {} handles SIGTRAP or is confined by seccomp, so that breakpoints could "
-          "outlive superprofiler: counting it by single steps, which is slower",
-          tracee.process->id.pid);
+      core::log_note("process {} {}: counting it by single steps, which is slower",
+                     tracee.process->id.pid, reason_for_no_breakpoints(code));
     }
   }
   const bool inherited = tracee.counted.blocks_trap;

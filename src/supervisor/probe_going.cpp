@@ -120,10 +120,8 @@ void ProbeCounter::arm(Tracee& tracee) {
   install_rescue(code, tid);
   if (!code.rescue().handler_is_ours) {
     code.plant_nothing();
-    core::log_note(
-        "process {} handles SIGTRAP or is confined by seccomp, so that breakpoints could "
-        "outlive superprofiler: it is only sampled",
-        process.id.pid);
+    core::log_note("process {} {}: it is only sampled", process.id.pid,
+                   reason_for_no_breakpoints(code));
     return;
   }
   code.rescue().look_later(core::Clock::now());

@@ -10,12 +10,13 @@
 #include <cstring>
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/proc_files.h"
 #include "supervisor/remote_call.h"
+#include "supervisor/shadow_stack.h"
 
 namespace sp::supervisor {
 namespace {
@@ -147,13 +148,21 @@ class KeptSignal {
 
 void install_rescue(PlantedCode& code, pid_t tid) {
   code.rescue().tried = true;
-  {
+  code.rescue().has_shadow_stack = has_shadow_stack(tid);
+  if (!code.rescue().has_shadow_stack) {
     const KeptSignal kept(tid);
     install(code, tid);
   }
   if (!code.rescue().handler_is_ours) {
     core::log_detail("process {} would not outlive a SIGKILL of superprofiler", tid);
   }
+}
+
+std::string_view reason_for_no_breakpoints(const PlantedCode& code) {
+  return code.rescue().has_shadow_stack
+             ? "has a shadow stack or is told to (GLIBC_TUNABLES), which breakpoints contradict"
+             : "handles SIGTRAP or is confined by seccomp, so that breakpoints could outlive "
+               "superprofiler";
 }
 
 bool renew_rescue(PlantedCode& code, pid_t tid) {

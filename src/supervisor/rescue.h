@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <string_view>
+
 #include "supervisor/planted_code.h"
 #include "supervisor/ptrace.h"
 
@@ -17,9 +19,11 @@ namespace sp::supervisor {
 /// no call needs.
 inline constexpr std::uint64_t kScratchOfRescue = 8000;
 
-/// Before the first breakpoint. Where the process handles SIGTRAP itself, or has a seccomp filter
-/// that we do not have, it is left alone.
+/// Before the first breakpoint. Where the process handles SIGTRAP itself, has a seccomp filter
+/// that we do not have, or a shadow stack, it is left alone.
 void install_rescue(PlantedCode& code, pid_t tid);
+/// Why that did not succeed, after "process N ".
+[[nodiscard]] std::string_view reason_for_no_breakpoints(const PlantedCode& code);
 /// Looks whether the handler is still in place, and puts it back where it is not. False where the
 /// process has one of its own by now.
 [[nodiscard]] bool renew_rescue(PlantedCode& code, pid_t tid);

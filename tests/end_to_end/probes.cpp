@@ -233,6 +233,22 @@ TEST_F(Probes, leave_a_handler_of_the_targets_for_their_signal_alone) {
   }
 }
 
+TEST_F(Probes, are_not_in_a_program_that_gets_a_shadow_stack) {
+  StartOptions start;
+  start.before_exec = [] { ::setenv("GLIBC_TUNABLES", "glibc.cpu.hwcaps=SHSTK", 1); };
+  const Words program = {target("known_counts"), "20"};
+  const Profiled sampled = profile(directory_, {"-a"}, program, start);
+  EXPECT_EQ(sampled.outcome.exit_status(), 0) << sampled.outcome.text();
+  EXPECT_NE(sampled.outcome.own_lines().find("has a shadow stack"), std::string::npos);
+  EXPECT_EQ(sampled.files.run()["probes"]["planted"], 0);
+
+  const TempDir directory;
+  const Profiled stepped = profile(directory, {"--single"}, program, start);
+  EXPECT_EQ(stepped.outcome.exit_status(), 0) << stepped.outcome.text();
+  EXPECT_NE(stepped.outcome.own_lines().find("by single steps"), std::string::npos);
+  EXPECT_EQ(calls_of(stepped.files, "fib"), "177 exact");
+}
+
 TEST_F(Probes, leave_a_program_that_steps_itself_its_traps) {
   const Words program = {target("signal_ways"), "steps-itself"};
   const std::string without = run(program).out;

@@ -14,7 +14,7 @@ namespace sp::arch::x86_64 {
 ///
 /// Memory is written only by push and call: no other store, so that no other thread can ever see
 /// one that is less than atomic. Not for a thread with a shadow stack (CET), which call and ret
-/// would leave behind.
+/// would leave behind: supervisor/shadow_stack.h keeps breakpoints out of such programs.
 [[nodiscard]] Emulated emulate(Registers& registers, std::span<const std::byte> code,
                                MemoryAccess& memory);
 
