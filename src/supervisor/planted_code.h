@@ -113,7 +113,7 @@ class PlantedCode {
     core::Address call;  // and with it
     bool handler_is_ours = false;
     bool has_shadow_stack = false;  // and so no handler of ours: see shadow_stack.h
-    core::TimePoint next_look;  // whether it is there still, and by a call of the target's
+    core::TimePoint next_look;      // whether it is there still, and by a call of the target's
     core::TimePoint next_call;
     static constexpr core::Duration kBetweenLooks = std::chrono::milliseconds(100);
     core::Duration between_calls = kBetweenLooks;
