@@ -67,9 +67,17 @@ core::Duration Governor::interval(core::Duration per_stop, double extra_share) c
     const double left = std::max(budget_ - extra_share, budget_ / 10);
     wanted = std::max(wanted, static_cast<double>(per_stop.count()) / left);
   }
+  constexpr double kRoundsApart = 4;
+  wanted = std::max(wanted, kRoundsApart * round_);
   constexpr double kLongest = 1e9;  // one sample a second at the least
   return core::Duration{static_cast<std::int64_t>(
       std::min(wanted, std::max(kLongest, static_cast<double>(requested_.count()))))};
+}
+
+void Governor::shared_cpu(core::Duration round) {
+  const auto time = static_cast<double>(round.count());
+  // A few have more to do than others.
+  round_ = round_ == 0 ? time : round_ + (std::min(time, 2 * round_) - round_) / 16;
 }
 
 void Governor::samples_were_dropped() { stretch_ = std::min(stretch_ * 1.5, 1000.0); }

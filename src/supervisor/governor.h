@@ -61,8 +61,14 @@ class Governor {
 
   /// The interval to use now. A thread that runs is stopped once in it, for `per_stop`; so the
   /// cost is per_stop / interval. `extra_share` is the part of the budget already used up by our
-  /// own computing on CPUs that the target could have used (0..1 of the target's time).
+  /// own computing on CPUs that the target could have used (0..1 of the target's time). With and
+  /// without a budget the timer takes a quarter of a CPU that it shares at the most.
   [[nodiscard]] core::Duration interval(core::Duration per_stop, double extra_share) const;
+
+  /// On the only CPU that there is a round of the timer took that much of it, waking up and looking
+  /// at the threads. Were it most of what there is, the timer would have its turns only while the
+  /// target has none, and see nothing.
+  void shared_cpu(core::Duration round);
 
   /// A reader fell behind: sample less often from now on. Recovers slowly by itself.
   void samples_were_dropped();
@@ -72,6 +78,7 @@ class Governor {
   core::Duration requested_;
   double budget_;
   double stretch_ = 1.0;
+  double round_ = 0;  // nanoseconds
 };
 
 }  // namespace sp::supervisor

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,12 @@ constexpr core::Duration kIdleRound = milliseconds(10);
 constexpr core::Duration kLead = microseconds(100);
 /// A stop takes a tenth of it.
 constexpr core::Duration kLongestBusy = microseconds(300);
+
+core::Duration thread_cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 }  // namespace
 
@@ -52,6 +59,7 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
     run_beside(stop, follower);
     return;
   }
+  core::Duration used = thread_cpu_time();
   while (!stop.stop_requested()) {
     beat(first);
     const core::TimePoint now = core::Clock::now();
@@ -60,6 +68,10 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
       next = tick(now, next, follower);
     }
     take_signals_until(std::min(next - lead, now + kIdleRound), wishes_, doorbell_);
+    if (follower.cpus() == 1) {
+      const core::Duration before = std::exchange(used, thread_cpu_time());
+      governor_.shared_cpu(used - before);
+    }
   }
   ticker_.reset();
   pause();

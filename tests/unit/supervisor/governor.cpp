@@ -72,6 +72,18 @@ TEST(Governor, keeps_the_wish_where_the_budget_allows_it) {
   EXPECT_EQ(governor.interval(microseconds(5), 0), microseconds(100));
 }
 
+TEST(Governor, leaves_the_target_three_quarters_of_the_only_cpu) {
+  Governor governor(microseconds(100), 0);
+  governor.shared_cpu(microseconds(10));
+  EXPECT_EQ(governor.interval(microseconds(500), 0), microseconds(100));
+  governor.shared_cpu(milliseconds(40));  // once
+  EXPECT_EQ(governor.interval(microseconds(500), 0), microseconds(100));
+  for (int i = 0; i < 200; ++i) {
+    governor.shared_cpu(microseconds(50));
+  }
+  EXPECT_NEAR(static_cast<double>(governor.interval(microseconds(5), 0).count()), 200'000, 1'000);
+}
+
 TEST(Governor, stretches_the_interval_to_hold_the_budget) {
   const Governor governor(microseconds(1), 25);
   EXPECT_EQ(governor.interval(microseconds(5), 0), microseconds(20));
