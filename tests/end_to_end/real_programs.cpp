@@ -57,16 +57,12 @@ void put_python(const TempDir& directory) {
              "print(sum(results))\n");
 }
 
-std::string sums_source() { return std::string(SP_SOURCE_DIR) + "/tests/targets/spin_shares.c"; }
+/// As tests/targets/program_variants.cmake builds it.
+std::string spinning(const char* variant) { return target("spin_shares_") + variant; }
 
-void build_static(const TempDir& directory) {
-  (void)run({"gcc", "-O2", "-static", "-o", directory / "program", sums_source()});
-}
-void build_stripped(const TempDir& directory) {
-  (void)run({"gcc", "-O2", "-s", "-o", directory / "program", sums_source()});
-}
-void build_with_lld(const TempDir& directory) {
-  (void)run({"clang", "-O2", "-fuse-ld=lld", "-o", directory / "program", sums_source()});
+RealProgram spinning_program(const std::string& name, const char* variant) {
+  const std::string program = spinning(variant);
+  return {name, {program, "700"}, nullptr, {program}, 5, {program, "1", "2000"}};
 }
 
 const std::vector<RealProgram>& real_programs() {
@@ -116,14 +112,9 @@ const std::vector<RealProgram>& real_programs() {
        {"node"},
        5,
        {"node", "--version"}},
-      {"static_program", {"./program", "700"}, build_static, {"gcc"}, 5, {"./program", "1"}},
-      {"stripped_program", {"./program", "700"}, build_stripped, {"gcc"}, 5, {"./program", "1"}},
-      {"lld_program",
-       {"./program", "700"},
-       build_with_lld,
-       {"clang", "ld.lld"},
-       5,
-       {"./program", "1"}},
+      spinning_program("static_program", "static"),
+      spinning_program("stripped_program", "stripped"),
+      spinning_program("lld_program", "lld"),
   };
   return programs;
 }
@@ -222,33 +213,29 @@ TEST(Names, of_jit_code_come_from_its_perf_map) {
 }
 
 TEST(Names, of_static_and_lld_programs_are_found) {
-  const std::vector<std::pair<std::string, void (*)(const TempDir&)>> kinds = {
-      {"gcc", build_static}, {"ld.lld", build_with_lld}};
-  for (const auto& [tool, build] : kinds) {
-    if (!has_program(tool) || (tool == "ld.lld" && !has_program("clang"))) {
-      continue;
+  for (const char* const variant : {"static", "lld"}) {
+    const std::string program = spinning(variant);
+    if (::access(program.c_str(), X_OK) != 0) {
+      continue;  // lld or clang is not installed
     }
     const TempDir directory;
-    build(directory);
-    const auto run = profile(directory, {}, {directory / "program", "700"});
+    const auto run = profile(directory, {}, {program, "700"});
     ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
     EXPECT_GT(run.files.total_of("main"), run.files.samples() * 9 / 10) << run.outcome.text();
   }
 }
 
 TEST(Names, of_stripped_programs_are_places_and_never_wrong) {
-  if (!has_program("gcc")) {
-    GTEST_SKIP() << "gcc is not installed";
-  }
+  const std::string program = spinning("stripped");
   const TempDir directory;
-  build_stripped(directory);
-  const auto run = profile(directory, {}, {directory / "program", "700"});
+  const auto run = profile(directory, {}, {program, "700"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   std::uint64_t places = 0;
   for (const FunctionRow& row : run.files.functions()) {
-    if (row.module == directory / "program") {
+    if (row.module == program) {
       // A linker's stub is called by what it leads to, which the dynamic symbols say.
-      EXPECT_TRUE(row.function.starts_with("program+0x") || row.function.ends_with("@plt"))
+      EXPECT_TRUE(row.function.starts_with("spin_shares_stripped+0x") ||
+                  row.function.ends_with("@plt"))
           << row.function;
       places += row.self;
     }
