@@ -223,7 +223,7 @@ TEST(Names, of_static_and_lld_programs_are_found) {
       continue;  // lld or clang is not installed
     }
     const TempDir directory;
-    const auto run = profile(directory, {}, {program, "700"});
+    const auto run = profile(directory, {}, {program, std::to_string(lengthened(700))});
     ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
     EXPECT_GT(run.files.total_of("main"), run.files.samples() * 9 / 10) << run.outcome.text();
   }
@@ -232,7 +232,7 @@ TEST(Names, of_static_and_lld_programs_are_found) {
 TEST(Names, of_stripped_programs_are_places_and_never_wrong) {
   const std::string program = spinning("stripped");
   const TempDir directory;
-  const auto run = profile(directory, {}, {program, "700"});
+  const auto run = profile(directory, {}, {program, std::to_string(lengthened(700))});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   std::uint64_t places = 0;
   for (const FunctionRow& row : run.files.functions()) {
