@@ -97,15 +97,22 @@ void ProbeCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
   }
   const Address to = Native::pc(registers);
   (void)ptrace::set_registers(tracee.id.tid, registers);
-  if (tracee.probed.counted) {
-    code.count(code.block_of(site), now);
-    hits_.fetch_add(1, std::memory_order_relaxed);
-  }
+  pass(tracee, site, now);
   cross(tracee, site, to, now);
   if (!tracee.probed.window || note_step(tracee, to)) {
     go(tracee);
   }
   hit_is_over(tracee, now);
+}
+
+void ProbeCounter::pass(Tracee& tracee, Site& site, core::TimePoint now) {
+  ProbedCode& code = *tracee.process->probed;
+  ProbedCode::Block& block = code.block_of(site);
+  code.pass(block);
+  if (tracee.probed.counted) {
+    code.count(block, now);
+    hits_.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 /// Control comes to a function that is not mapped yet.
@@ -179,9 +186,7 @@ void ProbeCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
     plant_again(code, at);
     Site* const site = code.planted_at(at);
     if (site != nullptr && site->block != Site::kNoBlock) {
-      if (tracee.probed.counted) {
-        code.count(code.block_of(*site), now);
-      }
+      pass(tracee, *site, now);
       cross(tracee, *site, pc, now);
     }
     if (tracee.probed.window && !note_step(tracee, pc)) {
@@ -241,7 +246,7 @@ void ProbeCounter::cool(ProbedCode& code) {
   if (is_exceeded()) {
     constexpr double kKept = 0.1;
     removed_ += code.remove_hottest(kKept, core::Clock::now());
-  } else if (code.hits() > kFrom && code.hits() % kHitsBetween < kHitsBetweenLooks) {
+  } else if (code.passes() > kFrom && code.passes() % kHitsBetween < kHitsBetweenLooks) {
     removed_ += code.remove_above(kShareOfOne, kFrom, core::Clock::now());
   }
 }
@@ -277,10 +282,7 @@ void ProbeCounter::step_aside(Tracee& tracee, Site& site, ptrace::Registers& reg
   }
   (void)ptrace::set_registers(tracee.id.tid, registers);
   if (copy && !core::ends_block(site.instruction.flow)) {
-    if (tracee.probed.counted) {
-      code.count(code.block_of(site), now);
-      hits_.fetch_add(1, std::memory_order_relaxed);
-    }
+    pass(tracee, site, now);
     if (tracee.probed.window) {
       end_window(tracee);
     }

@@ -74,6 +74,7 @@ class ProbeCounter {
   void on_entry(Tracee& tracee, Site& site, ptrace::Registers& registers);
   void pass_loader(Tracee& tracee, Site& site, ptrace::Registers& registers);
   void on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now);
+  void pass(Tracee& tracee, Site& site, core::TimePoint now);
   void cross(Tracee& tracee, Site& site, core::Address to, core::TimePoint now);
   void go(Tracee& tracee);
   void hit_is_over(Tracee& tracee, core::TimePoint heard);

@@ -57,6 +57,7 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
   for (Block& block : blocks_) {
     block.hits = 0;
     block.told = 0;
+    block.passes = 0;
     block.heat = 0;
     block.since.reset();
   }
@@ -285,6 +286,7 @@ void ProbedCode::adopt(Function& function, const core::FunctionMap& map,
       if (mapped.start < before.start + before.size) {
         // Until now whatever came through that one came through this one.
         block.hits = before.hits;
+        block.passes = before.passes;
         block.first_hit = before.first_hit;
         block.last_hit = before.last_hit;
         block.since = before.since;
@@ -401,21 +403,24 @@ void ProbedCode::await(Address address, core::TimePoint now) {
   }
 }
 
-void ProbedCode::count(Block& block, core::TimePoint now) {
-  ++hits_;
-  if (block.hits++ == 0) {
-    block.first_hit = now;
-  }
-  block.last_hit = now;
+void ProbedCode::pass(Block& block) {
+  ++passes_;
+  ++block.passes;
   if (block.heat++ == 0) {
     hot_.push_back(block_at_.at(block.start));
   }
 }
 
+void ProbedCode::count(Block& block, core::TimePoint now) {
+  if (block.hits++ == 0) {
+    block.first_hit = now;
+  }
+  block.last_hit = now;
+}
+
 void ProbedCode::uncount(Block& block) {
   if (block.hits > 0) {
     --block.hits;
-    --hits_;
     block.told = std::min(block.told, block.hits);
   }
 }
@@ -443,13 +448,13 @@ std::size_t ProbedCode::remove_hottest(double keep, core::TimePoint now) {
 std::size_t ProbedCode::remove_above(double share, std::uint64_t from, core::TimePoint now) {
   std::uint64_t all = 0;
   for (const Block& block : blocks_) {
-    all += block.until || block.is_derived ? 0 : block.hits;
+    all += block.until || block.is_derived ? 0 : block.passes;
   }
   std::vector<std::uint32_t> hot;
   for (std::uint32_t i = 0; all > from && i < blocks_.size(); ++i) {
     const Block& block = blocks_[i];
     if (!block.until && !block.is_derived &&
-        static_cast<double>(block.hits) > share * static_cast<double>(all)) {
+        static_cast<double>(block.passes) > share * static_cast<double>(all)) {
       hot.push_back(i);
     }
   }

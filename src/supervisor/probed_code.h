@@ -41,10 +41,11 @@ class ProbedCode : public PlantedCode {
     core::Address probe;         // Address{}: none of its instructions could have one
     std::uint32_t function = 0;  // of ours
     std::uint64_t hits = 0;
-    std::uint64_t told = 0;   // of them
-    std::uint64_t heat = 0;   // of them, since the last look at what is hot
-    bool is_untold = false;   // something else about it
-    bool is_derived = false;  // and has no probe
+    std::uint64_t told = 0;    // of them
+    std::uint64_t passes = 0;  // hits, and those of threads that are not counted
+    std::uint64_t heat = 0;    // passes since the last look at what is hot
+    bool is_untold = false;    // something else about it
+    bool is_derived = false;   // and has no probe
     core::TimePoint first_hit;
     core::TimePoint last_hit;
     std::optional<core::TimePoint> since;
@@ -96,22 +97,24 @@ class ProbedCode : public PlantedCode {
   [[nodiscard]] core::ProbeFunctions& postponed() { return postponed_; }
 
   [[nodiscard]] Block& block_of(const Site& site) { return blocks_[site.block]; }
+  /// Its probe was hit, which costs the target the same whether or not it counts.
+  void pass(Block& block);
   void count(Block& block, core::TimePoint now);
   /// The last hit was none: its instruction is still to be done.
   void uncount(Block& block);
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
 
-  /// Takes away the probes of the blocks that were hit most since the last call, so that at most
-  /// `keep` (0..1) of those hits would have come from the others. Returns how many.
+  /// Takes away the probes of the blocks that were passed most since the last call, so that at
+  /// most `keep` (0..1) of those passes would have come from the others. Returns how many.
   std::size_t remove_hottest(double keep, core::TimePoint now);
-  /// Takes away the probes of blocks with more than this share of all hits, where these are more
-  /// than `from`.
+  /// Takes away the probes of blocks with more than this share of all passes, where these are
+  /// more than `from`.
   std::size_t remove_above(double share, std::uint64_t from, core::TimePoint now);
 
   /// What was seen and counted since the last call.
   [[nodiscard]] core::CodeProbed take();
 
-  [[nodiscard]] std::uint64_t hits() const { return hits_; }
+  [[nodiscard]] std::uint64_t passes() const { return passes_; }
   [[nodiscard]] std::uint64_t functions_mapped() const { return functions_mapped_; }
   [[nodiscard]] std::uint64_t probes() const { return probes_; }
   [[nodiscard]] std::uint64_t derived() const { return derived_; }
@@ -180,7 +183,7 @@ class ProbedCode : public PlantedCode {
   std::vector<EdgeCounts::Edge> settled_;  // and not taken yet
   std::vector<std::uint32_t> deriving_;    // functions with derived blocks
   bool derives_ = false;
-  std::uint64_t hits_ = 0;
+  std::uint64_t passes_ = 0;
   std::uint64_t functions_mapped_ = 0;
   std::uint64_t probes_ = 0;
   std::uint64_t derived_ = 0;

@@ -139,6 +139,16 @@ TEST_F(Probes, that_are_hot_are_taken_away_and_their_blocks_have_samples) {
   EXPECT_GT(sampled, patience_factor() > 1 ? 0 : run.files.on_cpu() / 2);
 }
 
+TEST_F(Probes, that_are_hot_in_threads_that_are_not_counted_are_taken_away) {
+  // Each of two threads goes round its loop 20 million times.
+  const Profiled run = profile(directory_, {"-q", "--overhead", "0", "--threads", "main"},
+                               {target("thread_sums"), "2"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(run.outcome.out, "right\n");
+  EXPECT_GT(run.files.run()["probes"]["removed"], 0);
+  EXPECT_EQ(calls_of(run.files, "add"), "");
+}
+
 TEST_F(Probes, with_a_delay_begin_after_it) {
   const Profiled run = profile(directory_, {"-q", "-D", "200ms"}, {target("spin_shares"), "600"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
