@@ -108,11 +108,12 @@ void ProbeCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
 void ProbeCounter::pass(Tracee& tracee, Site& site, core::TimePoint now) {
   ProbedCode& code = *tracee.process->probed;
   ProbedCode::Block& block = code.block_of(site);
-  code.pass(block);
-  if (tracee.probed.counted) {
-    code.count(block, now);
-    hits_.fetch_add(1, std::memory_order_relaxed);
+  if (!tracee.probed.counted) {
+    code.pass(block);
+    return;
   }
+  code.count(block, now);
+  hits_.fetch_add(1, std::memory_order_relaxed);
 }
 
 /// Control comes to a function that is not mapped yet.

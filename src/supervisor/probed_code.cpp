@@ -412,6 +412,7 @@ void ProbedCode::pass(Block& block) {
 }
 
 void ProbedCode::count(Block& block, core::TimePoint now) {
+  pass(block);
   if (block.hits++ == 0) {
     block.first_hit = now;
   }

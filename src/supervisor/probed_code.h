@@ -97,10 +97,11 @@ class ProbedCode : public PlantedCode {
   [[nodiscard]] core::ProbeFunctions& postponed() { return postponed_; }
 
   [[nodiscard]] Block& block_of(const Site& site) { return blocks_[site.block]; }
-  /// Its probe was hit, which costs the target the same whether or not it counts.
-  void pass(Block& block);
+  /// Its probe was hit.
   void count(Block& block, core::TimePoint now);
-  /// The last hit was none: its instruction is still to be done.
+  /// By a thread that is not counted, which costs the target as much.
+  void pass(Block& block);
+  /// The last count was none: its instruction is still to be done.
   void uncount(Block& block);
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
 

@@ -120,6 +120,14 @@ class ProbedCodeTest : public ::testing::Test {
     }
   }
 
+  void pass(std::size_t offset, int times) {
+    Site* const site = code_->planted_at(begin_ + offset);
+    ASSERT_NE(site, nullptr) << offset;
+    for (int i = 0; i < times; ++i) {
+      code_->pass(code_->block_of(*site));
+    }
+  }
+
   using Offsets = std::vector<std::size_t>;
   KnownMaps maps_;
   std::optional<Guardian> guardian_;
@@ -161,6 +169,22 @@ TEST_F(ProbedCodeTest, takes_away_what_was_hit_most) {
   EXPECT_TRUE(probed.blocks[0].until);
   EXPECT_EQ(probed.blocks[1].hits, 10U);
   EXPECT_FALSE(probed.blocks[1].until);
+}
+
+TEST_F(ProbedCodeTest, takes_away_what_was_hit_most_by_threads_that_are_not_counted) {
+  watch(2);
+  code_->map(begin_, std::nullopt);
+  pass(1, 90);
+  hit(9, 10);
+  EXPECT_EQ(code_->remove_hottest(0.1, core::Clock::now()), 1U);
+  EXPECT_EQ(changed(), Offsets({9, 64}));
+  pass(9, 91);
+  EXPECT_EQ(code_->remove_above(0.1, 100, core::Clock::now()), 1U);
+  EXPECT_EQ(changed(), Offsets({64}));
+  const core::CodeProbed probed = code_->take();
+  ASSERT_EQ(probed.blocks.size(), 2U);
+  EXPECT_EQ(probed.blocks[0].hits, 0U);
+  EXPECT_EQ(probed.blocks[1].hits, 10U);
 }
 
 TEST_F(ProbedCodeTest, tells_hits_once) {
