@@ -1,6 +1,7 @@
 #include "supervisor/probe_budget.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sp::supervisor {
 namespace {
@@ -14,6 +15,13 @@ constexpr double kMostTold = 1.5;
 bool ProbeBudget::is_exceeded(core::Duration target_cpu) const {
   const double allowed = share_ * static_cast<double>(target_cpu.count());
   return share_ > 0 && static_cast<double>((spent_ - kFirstAllowance).count()) > allowed;
+}
+
+bool ProbeBudget::is_bottleneck(core::TimePoint now) {
+  constexpr core::Duration kAllowance = std::chrono::seconds(1);
+  const core::Duration elapsed = now - std::exchange(asked_, now);
+  const core::Duration spent = spent_ - std::exchange(spent_then_, spent_);
+  return spent_ > kAllowance && spent > elapsed / 3;
 }
 
 double ProbeBudget::used(core::Duration target_cpu) const {

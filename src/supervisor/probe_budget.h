@@ -18,6 +18,9 @@ class ProbeBudget {
   /// More was spent than `target_cpu` allows so far. A short program may cost more than its share,
   /// but not more than the first allowance.
   [[nodiscard]] bool is_exceeded(core::Duration target_cpu) const;
+  /// Whatever the limit is: more than a second was spent, and more than a third of the time since
+  /// the last call.
+  [[nodiscard]] bool is_bottleneck(core::TimePoint now);
   /// The part (0..1) of the target's time that was used up; at most half as much again as is ours,
   /// so that a quarter of the whole is left for sampling.
   [[nodiscard]] double used(core::Duration target_cpu) const;
@@ -27,6 +30,8 @@ class ProbeBudget {
 
   double share_;
   core::Duration spent_{};
+  core::TimePoint asked_;  // is_bottleneck()
+  core::Duration spent_then_{};
 };
 
 /// What one hit costs the target: from running into the breakpoint to running again. We see when we

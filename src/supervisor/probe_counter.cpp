@@ -14,7 +14,7 @@ namespace {
 using arch::Native;
 using core::Address;
 
-constexpr std::uint32_t kHitsBetweenLooks = 32;
+constexpr std::uint64_t kHitsBetweenLooks = 32;
 
 }  // namespace
 
@@ -229,10 +229,10 @@ void ProbeCounter::hit_is_over(Tracee& tracee, core::TimePoint heard) {
   budget_.spend(cost);
   cost_.store(budget_.spent().count(), std::memory_order_relaxed);
   meter_.add_hit(cost);
-  if (++until_look_ >= kHitsBetweenLooks) {
-    until_look_ = 0;
+  ProbedCode& code = *tracee.process->probed;
+  if (code.passes() % kHitsBetweenLooks == 0) {
     timer_.others_use(budget_.used(target_cpu()));
-    cool(*tracee.process->probed);
+    cool(code);
   }
 }
 
@@ -240,15 +240,19 @@ void ProbeCounter::cool(ProbedCode& code) {
   if (options_.keep_hot) {
     return;
   }
-  // The rule of old: a tenth of more than 50,000 hits is too much for one of them.
-  constexpr double kShareOfOne = 0.1;
-  constexpr std::uint64_t kFrom = 50'000;
+  constexpr double kKept = 0.1;
   constexpr std::uint64_t kHitsBetween = 4'096;
   if (is_exceeded()) {
-    constexpr double kKept = 0.1;
     removed_ += code.remove_hottest(kKept, core::Clock::now());
-  } else if (code.passes() > kFrom && code.passes() % kHitsBetween < kHitsBetweenLooks) {
+  } else if (code.passes() % kHitsBetween == 0) {
+    // The rule of old: a tenth of more than 50,000 hits is too much for one of them.
+    constexpr double kShareOfOne = 0.1;
+    constexpr std::uint64_t kFrom = 50'000;
     removed_ += code.remove_above(kShareOfOne, kFrom, core::Clock::now());
+    // It leaves a loop with eleven blocks its probes, on which --overhead sets no limit.
+    if (budget_.is_bottleneck(core::Clock::now())) {
+      removed_ += code.remove_hottest(kKept, core::Clock::now());
+    }
   }
 }
 

@@ -112,7 +112,6 @@ class ProbeCounter {
   SampleTimer& timer_;
   ProbeBudget budget_;
   HitCost hit_cost_;
-  std::uint32_t until_look_ = 0;
   core::TimePoint next_maps_;
   std::atomic<std::uint64_t> hits_{0};
   std::atomic<std::uint64_t> functions_{0};

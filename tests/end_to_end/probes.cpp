@@ -149,6 +149,15 @@ TEST_F(Probes, that_are_hot_in_threads_that_are_not_counted_are_taken_away) {
   EXPECT_EQ(calls_of(run.files, "add"), "");
 }
 
+TEST_F(Probes, without_a_limit_go_where_they_take_most_of_the_time) {
+  // None of gzip's loop has a tenth of the hits, which are 20 million.
+  write_file(directory_ / "text", words_of(800'000));
+  const Profiled run =
+      profile(directory_, {"-q", "--overhead", "0"}, {"gzip", "-c", directory_ / "text"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_GT(run.files.run()["probes"]["removed"], 20);
+}
+
 TEST_F(Probes, with_a_delay_begin_after_it) {
   const Profiled run = profile(directory_, {"-q", "-D", "200ms"}, {target("spin_shares"), "600"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();

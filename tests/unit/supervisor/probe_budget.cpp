@@ -33,6 +33,18 @@ TEST(ProbeBudget, without_a_limit_is_never_exceeded) {
   EXPECT_DOUBLE_EQ(budget.used(seconds(200)), 0.5);
 }
 
+TEST(ProbeBudget, without_a_limit_has_a_bottleneck_where_hits_take_a_third_of_the_time) {
+  ProbeBudget budget(0);
+  core::TimePoint now{seconds(100)};
+  budget.spend(seconds(1));
+  EXPECT_FALSE(budget.is_bottleneck(now));  // a short program may cost that
+  budget.spend(milliseconds(10));
+  EXPECT_FALSE(budget.is_bottleneck(now += milliseconds(31)));
+  budget.spend(milliseconds(10));
+  EXPECT_TRUE(budget.is_bottleneck(now += milliseconds(29)));
+  EXPECT_FALSE(budget.is_bottleneck(now += milliseconds(29)));
+}
+
 TEST(ProbeBudget, leaves_a_quarter_for_sampling) {
   ProbeBudget budget(20);
   EXPECT_DOUBLE_EQ(budget.used({}), 0);
