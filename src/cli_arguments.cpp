@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 
 #include "cli_table.h"
 
@@ -28,6 +29,16 @@ CLI::Option* declare(CLI::App& app, const OptionRow& row) {
       ->expected(1)
       ->allow_extra_args(false)  // else "[a,b]" would be taken for a list
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+// "-s=step" as --help shows it, where CLI11 would read a letter "=".
+std::string with_long_name(const std::string& word) {
+  const bool short_with_value = word.size() > 2 && word[0] == '-' && word[2] == '=';
+  const auto rows = option_table();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const OptionRow& one) {
+    return short_with_value && one.value_optional && one.letter == word[1];
+  });
+  return row == rows.end() ? word : fmt::format("--{}{}", row->name, word.substr(2));
 }
 
 // What is wrong with the first word that the parser could not place.
@@ -80,7 +91,8 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command
   if (dashes != words.end()) {
     arguments.behind_dashes_.emplace(dashes + 1, words.end());
   }
-  std::vector<std::string> reversed(words.begin(), dashes);  // the order that CLI11 reads them in
+  std::vector<std::string> reversed;  // the order that CLI11 reads them in
+  std::transform(words.begin(), dashes, std::back_inserter(reversed), with_long_name);
   std::reverse(reversed.begin(), reversed.end());
   try {
     CLI::App app;

@@ -178,6 +178,7 @@ TEST(Record, counts_exactly_by_planting_or_by_steps) {
   EXPECT_EQ(record({"-s", "--", "ls"}).single, Single::plant);
   EXPECT_EQ(record({"--single", "--", "ls"}).single, Single::plant);
   EXPECT_EQ(record({"--single=step", "--", "ls"}).single, Single::step);
+  EXPECT_EQ(record({"-s=step", "--", "ls"}).single, Single::step);
   EXPECT_EQ(record({"--single=step", "-s", "--", "ls"}).single, Single::plant);
   EXPECT_EQ(record({"-s", "-p", "7"}).pid, 7);
   EXPECT_TRUE(record({"-s", "--", "ls"}).notes.empty());

@@ -67,6 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"-nx"}, "there is no option -x"},
         Mistake{{"--flame=3"}, "--flame takes no value; write --flame alone"},
         Mistake{{"--single=fast", "--", "ls"}, "--single: 'fast' is not known; write step"},
+        Mistake{{"-s=fast", "--", "ls"}, "--single: 'fast' is not known; write step"},
         Mistake{{"-s", "ls"}, "put -- in front of the command: superprofiler -- ls"},
         Mistake{{"-s", "-n", "--", "ls"}, "-n samples only and -s counts exactly; keep one"},
         Mistake{{"-q", "-v", "--", "ls"}, "-q and -v contradict each other; keep one"},
