@@ -19,7 +19,10 @@ struct Cost {
   Duration longest_stop{};
   Duration target_cpu{};        // on-CPU time of the target while it was watched
   double overhead_percent = 0;  // stopped / target_cpu, in percent
-  double budget_percent = 0;    // what --overhead allowed; 0 = no limit
+  /// It is more than that: where probes take most of the time, what a thread needs for the way to
+  /// them and back looks like time of its own.
+  bool is_share_minimum = false;
+  double budget_percent = 0;  // what --overhead allowed; 0 = no limit
   Duration requested_interval{};
   Duration mean_interval{};  // between the ticks that were really made
 };

@@ -74,6 +74,11 @@ std::string sampling_text(const core::RunFacts& facts, const SampleCounts& count
   return text;
 }
 
+std::string overhead_text(const core::Cost& cost) {
+  return fmt::format("overhead {} {:.2f} %", cost.is_share_minimum ? "more than" : "about",
+                     cost.overhead_percent);
+}
+
 std::string command_text(const std::vector<std::string>& command) {
   std::string text;
   for (const std::string& word : command) {

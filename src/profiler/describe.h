@@ -20,6 +20,9 @@ namespace sp::profiler {
 [[nodiscard]] std::string sampling_text(const core::RunFacts& facts, const SampleCounts& counts,
                                         bool wall);
 
+/// What the target paid: "overhead about 1.20 %".
+[[nodiscard]] std::string overhead_text(const core::Cost& cost);
+
 /// The command as a shell would read it, for a title.
 [[nodiscard]] std::string command_text(const std::vector<std::string>& command);
 

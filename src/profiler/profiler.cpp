@@ -27,8 +27,7 @@ constexpr std::string_view kEdges = "edges.tsv";
 
 FlameHeading heading_of(const core::RunFacts& facts, const SampleCounts& counts, bool wall) {
   std::string subtitle = sampling_text(facts, counts, wall);
-  subtitle += fmt::format(", {}, overhead about {:.2f} %", duration_text(facts.elapsed),
-                          facts.cost.overhead_percent);
+  subtitle += fmt::format(", {}, {}", duration_text(facts.elapsed), overhead_text(facts.cost));
   return {facts.command.empty() ? facts.name : command_text(facts.command), subtitle};
 }
 

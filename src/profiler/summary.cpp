@@ -169,9 +169,8 @@ class SummaryWriter {
     if (facts_.probing && facts_.probing->cost.count() > 0) {
       text += fmt::format(" ({} of it by probes)", duration_text(facts_.probing->cost));
     }
-    text += fmt::format(", longest pause {}; overhead about {:.2f} % of {} on-CPU",
-                        duration_text(cost.longest_stop), cost.overhead_percent,
-                        duration_text(cost.target_cpu));
+    text += fmt::format(", longest pause {}; {} of {} on-CPU", duration_text(cost.longest_stop),
+                        overhead_text(cost), duration_text(cost.target_cpu));
     text += cost.budget_percent > 0 ? fmt::format(" (budget {:g} %)", cost.budget_percent)
                                     : std::string(" (no budget)");
     wrapped(text);

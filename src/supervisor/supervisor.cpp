@@ -172,6 +172,7 @@ void Supervisor::fill(core::RunFacts& facts) const {
   }
   if (probes_) {
     facts.probing = probes_->facts();
+    facts.cost.is_share_minimum = facts.probing->cost > facts.cost.target_cpu / 3;
   }
   facts.cost.budget_percent = options_.timer.overhead_percent;
   facts.cost.requested_interval = options_.timer.interval;

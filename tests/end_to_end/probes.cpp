@@ -156,6 +156,7 @@ TEST_F(Probes, without_a_limit_go_where_they_take_most_of_the_time) {
       profile(directory_, {"-q", "--overhead", "0"}, {"gzip", "-c", directory_ / "text"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   EXPECT_GT(run.files.run()["probes"]["removed"], 20);
+  EXPECT_EQ(run.files.run()["cost"]["overhead_is_minimum"], true);
 }
 
 TEST_F(Probes, with_a_delay_begin_after_it) {

@@ -206,8 +206,10 @@ void write_cost(JsonWriter& json, const core::Cost& cost) {
     us("longest_stop_us", cost.longest_stop);
     us("target_cpu_us", cost.target_cpu);
     json.key("overhead_percent").real(cost.overhead_percent);
+    json.key("overhead_is_minimum").boolean(cost.is_share_minimum);
   } else {
-    for (const char* key : {"stopped_us", "longest_stop_us", "target_cpu_us", "overhead_percent"}) {
+    for (const char* key : {"stopped_us", "longest_stop_us", "target_cpu_us", "overhead_percent",
+                            "overhead_is_minimum"}) {
       json.key(key).null();
     }
   }

@@ -95,6 +95,14 @@ TEST(Describe, commands_read_as_a_shell_would_take_them) {
   EXPECT_EQ(command_text({"demo", "--x=1", "a b", "it's", ""}), "demo --x=1 'a b' 'it'\\''s' ''");
 }
 
+TEST(Describe, says_where_the_overhead_is_only_known_to_be_more) {
+  core::Cost cost;
+  cost.overhead_percent = 54.237;
+  EXPECT_EQ(overhead_text(cost), "overhead about 54.24 %");
+  cost.is_share_minimum = true;
+  EXPECT_EQ(overhead_text(cost), "overhead more than 54.24 %");
+}
+
 TEST(Describe, says_what_the_numbers_are) {
   SampleCounts counts;
   counts.on_cpu = 1000;
