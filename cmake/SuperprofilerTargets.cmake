@@ -51,18 +51,27 @@ function(sp_precompile target name)
   target_compile_options(${target} PRIVATE ${options})
 endfunction()
 
-# sp_library(NAME DEPENDS...): a static library of the calling folder's .cpp files.
+# sp_sources(VARIABLE): the .cpp files of the calling folder and of the folders below it, but for those
+# of one CPU (x86_64/, aarch64/), which are added where they belong.
+function(sp_sources variable)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
+       "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "^(x86_64|aarch64)/")
+  list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+# sp_library(NAME DEPENDS...): a static library of sp_sources.
 function(sp_library name)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp"
-       "${CMAKE_CURRENT_SOURCE_DIR}/formats/*.cpp")
+  sp_sources(sources)
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC sp_options ${ARGN})
   sp_precompile(${name} sources fmt::fmt)
 endfunction()
 
-# sp_test(NAME LABEL DEPENDS...): a GoogleTest program of the calling folder's .cpp files.
+# sp_test(NAME LABEL DEPENDS...): a GoogleTest program of sp_sources.
 function(sp_test name label)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  sp_sources(sources)
   if(NOT sources)
     return()
   endif()

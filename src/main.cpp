@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
-#include "annotate.h"
-#include "cli.h"
-#include "doctor.h"
-#include "session.h"
+#include "commands/annotate/annotate.h"
+#include "cli/cli.h"
+#include "commands/doctor/doctor.h"
+#include "commands/record/record.h"
 
 namespace {
 

@@ -20,13 +20,15 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"supervisor", {"core", "arch"}},
     {"analyzer", {"core", "arch", "symbols"}},
     {"profiler", {"core", "symbols"}},
+    {"cli", {"core"}},
+    {"commands", {"core", "arch", "symbols", "supervisor", "analyzer", "profiler", "cli"}},
 };
 
 // A third-party header, and the only files (path prefixes under src/) that know it.
 const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = {
-    {"CLI/", {"cli"}},
-    {"capstone/", {"annotate"}},
-    {"nlohmann/", {"annotate"}},
+    {"CLI/", {"cli/"}},
+    {"capstone/", {"commands/annotate/"}},
+    {"nlohmann/", {"commands/annotate/"}},
     {"libunwind", {"supervisor/unwinder"}},
     {"elfutils/", {"symbols/"}},
     {"dwarf.h", {"symbols/"}},

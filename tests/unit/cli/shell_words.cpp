@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "cli_shell_words.h"
+#include "cli/shell_words.h"
 
 namespace sp::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "cli_table.h"
-#include "cli_texts.h"
+#include "cli/table.h"
+#include "cli/texts.h"
 #include "parsing.h"
 
 namespace sp::cli {

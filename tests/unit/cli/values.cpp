@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "cli_values.h"
+#include "cli/values.h"
 
 namespace sp::cli {
 namespace {

@@ -1,0 +1,143 @@
+#include "cli/arguments.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+
+#include "cli/table.h"
+
+namespace sp::cli {
+namespace {
+
+using core::fail;
+using core::Result;
+
+CLI::Option* declare(CLI::App& app, const OptionRow& row) {
+  const std::string names = row.letter == '\0' ? fmt::format("--{}", row.name)
+                                               : fmt::format("-{},--{}", row.letter, row.name);
+  if (row.value_optional) {  // CLI11 reads a flag's value behind "=" only
+    return app.add_flag(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+  if (row.value.empty()) {
+    return app.add_flag(names)->disable_flag_override()->multi_option_policy(
+        CLI::MultiOptionPolicy::TakeLast);
+  }
+  return app.add_option(names)
+      ->expected(1)
+      ->allow_extra_args(false)  // else "[a,b]" would be taken for a list
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+// "-s=step" as --help shows it, where CLI11 would read a letter "=".
+std::string with_long_name(const std::string& word) {
+  const bool short_with_value = word.size() > 2 && word[0] == '-' && word[2] == '=';
+  const auto rows = option_table();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const OptionRow& one) {
+    return short_with_value && one.value_optional && one.letter == word[1];
+  });
+  return row == rows.end() ? word : fmt::format("--{}{}", row->name, word.substr(2));
+}
+
+// What is wrong with the first word that the parser could not place.
+std::string unplaced(const std::vector<std::string>& words, Command command) {
+  const std::string& first = words.front();
+  if (first.size() > 1 && first.starts_with('-')) {
+    const OptionRow* nearest = nearest_option(first);
+    const bool usable = nearest != nullptr && nearest->is_for(command);
+    return fmt::format("there is no option {}; {}", first.substr(0, first.find('=')),
+                       usable ? fmt::format("did you mean --{}?", nearest->name)
+                              : std::string("superprofiler --help lists them"));
+  }
+  if (command == Command::doctor) {
+    return fmt::format(
+        "doctor takes no command ('{}'); it takes a process: superprofiler doctor "
+        "-p PID",
+        first);
+  }
+  if (first == "doctor") {
+    return "doctor is a command of its own and goes first: superprofiler doctor [-p PID]";
+  }
+  if (first == "annotate") {
+    return "annotate is a command of its own and goes first: superprofiler annotate RUN FUNCTION";
+  }
+  return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
+}
+
+// CLI11 says "--interval: 1 required TEXT missing" and "flame was given a disallowed flag
+// override": the option comes first.
+std::string explain(const CLI::ParseError& error) {
+  std::string_view what = error.what();
+  what.remove_prefix(what.starts_with("--") ? 2 : 0);
+  for (const OptionRow& row : option_table()) {
+    if (what.substr(0, what.find_first_of(": ")) != row.name) {
+      continue;
+    }
+    if (row.value.empty()) {
+      return fmt::format("--{0} takes no value; write --{0} alone", row.name);
+    }
+    return fmt::format("--{0} needs a value: --{0} {1} ({2})", row.name, row.value, row.help);
+  }
+  return fmt::format("{}; see superprofiler --help", what);
+}
+
+}  // namespace
+
+Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command command) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  Arguments arguments;
+  if (dashes != words.end()) {
+    arguments.behind_dashes_.emplace(dashes + 1, words.end());
+  }
+  std::vector<std::string> reversed;  // the order that CLI11 reads them in
+  std::transform(words.begin(), dashes, std::back_inserter(reversed), with_long_name);
+  std::reverse(reversed.begin(), reversed.end());
+  try {
+    CLI::App app;
+    app.set_help_flag();
+    if (command == Command::annotate) {
+      app.allow_extras();  // its words may stand among the options
+    } else {
+      app.prefix_command();
+    }
+    std::vector<std::pair<std::string, CLI::Option*>> declared;
+    for (const OptionRow& row : option_table()) {
+      if (row.is_for(command)) {
+        declared.emplace_back(row.name, declare(app, row));
+      }
+    }
+    app.parse(std::move(reversed));
+    for (const auto& [name, option] : declared) {
+      if (option->count() > 0) {
+        arguments.given_[name] = option->results();
+      }
+    }
+    arguments.words_ = app.remaining();
+  } catch (const CLI::ParseError& error) {
+    return fail(explain(error));
+  }
+  const auto misplaced = std::find_if(
+      arguments.words_.begin(), arguments.words_.end(), [command](const std::string& word) {
+        return command != Command::annotate || (word.size() > 1 && word.starts_with('-'));
+      });
+  if (misplaced != arguments.words_.end() && !arguments.has("help")) {
+    return fail(unplaced({misplaced, arguments.words_.end()}, command));
+  }
+  return arguments;
+}
+
+bool Arguments::has(std::string_view option) const { return given_.contains(option); }
+
+std::vector<std::string> Arguments::all(std::string_view option) const {
+  const auto found = given_.find(option);
+  return found == given_.end() ? std::vector<std::string>{} : found->second;
+}
+
+std::optional<std::string> Arguments::last(std::string_view option) const {
+  const auto found = given_.find(option);
+  return found == given_.end() ? std::nullopt : std::optional(found->second.back());
+}
+
+}  // namespace sp::cli

@@ -1,0 +1,140 @@
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "cli/arguments.h"
+#include "cli/read.h"
+#include "cli/table.h"
+#include "cli/texts.h"
+#include "cli/values.h"
+
+namespace sp::cli {
+
+using core::fail;
+using core::Result;
+
+namespace {
+
+constexpr int kUsageStatus = 2;
+
+PrintAndExit usage_error(const core::Error& error) { return {error.message(), kUsageStatus}; }
+
+Parsed parse_doctor(const std::vector<std::string>& words) {
+  const auto given = Arguments::read(words, Command::doctor);
+  if (!given) {
+    return usage_error(given.error());
+  }
+  if (given->has("help")) {
+    return PrintAndExit{doctor_help_text()};
+  }
+  if (given->behind_dashes()) {
+    return usage_error(
+        {"doctor takes no command; it takes a process: superprofiler doctor -p PID"});
+  }
+  const auto pid = read_pid(*given);
+  const auto color = read_color(*given);
+  if (!pid || !color) {
+    return usage_error(!pid ? pid.error() : color.error());
+  }
+  return DoctorOptions{*pid, *color};
+}
+
+Parsed parse_annotate(const std::vector<std::string>& words) {
+  const auto given = Arguments::read(words, Command::annotate);
+  if (!given) {
+    return usage_error(given.error());
+  }
+  if (given->has("help")) {
+    return PrintAndExit{annotate_help_text()};
+  }
+  std::vector<std::string> named = given->words();
+  if (const auto& behind = given->behind_dashes()) {
+    named.insert(named.end(), behind->begin(), behind->end());
+  }
+  if (named.size() != 2) {
+    return usage_error({fmt::format(
+        "annotate takes a run and a function, {} given: superprofiler annotate output/NAME {}",
+        named.size() == 1 ? "1 word is" : fmt::format("{} words are", named.size()),
+        named.size() > 2 ? "'FUNCTION'" : "FUNCTION")});
+  }
+  return AnnotateOptions{named[0], named[1], given->all("debug-dir")};
+}
+
+}  // namespace
+
+Result<std::optional<pid_t>> read_pid(const Arguments& given) {
+  const std::vector<std::string> pids = given.all("pid");
+  if (pids.empty()) {
+    return std::nullopt;
+  }
+  if (pids.size() > 1) {
+    return fail("-p is given twice; one run attaches to one process, start a run for each");
+  }
+  return parse_pid(pids.front()).map([](pid_t pid) { return std::optional(pid); });
+}
+
+Result<Color> read_color(const Arguments& given) {
+  if (const auto value = given.last("color")) {
+    return check_choice("color", *value).map([&value] {
+      return *value == "auto"     ? Color::automatic
+             : *value == "always" ? Color::always
+                                  : Color::never;
+    });
+  }
+  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org
+  return no_color != nullptr && *no_color != '\0' ? Color::never : Color::automatic;
+}
+
+Result<void> check_choice(std::string_view option, std::string_view value) {
+  std::string known;
+  std::string_view rest = option_row(option).choices;
+  while (!rest.empty()) {
+    const std::string_view choice = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), choice.size() + 1));
+    if (choice == value) {
+      return {};
+    }
+    known += fmt::format("{}{}", known.empty() ? "" : rest.empty() ? " or " : ", ", choice);
+  }
+  return fail(fmt::format("--{}: '{}' is not known; write {}", option, value, known));
+}
+
+Parsed parse(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (!words.empty() && words.front() == "doctor") {
+    words.erase(words.begin());
+    return parse_doctor(words);
+  }
+  if (!words.empty() && words.front() == "annotate") {
+    words.erase(words.begin());
+    return parse_annotate(words);
+  }
+  const auto given = Arguments::read(words, Command::record);
+  if (!given) {
+    return usage_error(given.error());
+  }
+  if (given->has("help")) {
+    return PrintAndExit{help_text()};
+  }
+  if (given->has("version")) {
+    return PrintAndExit{version_text()};
+  }
+  if (const auto shell = given->last("completions")) {
+    if (const auto known = check_choice("completions", *shell); !known) {
+      return usage_error(known.error());
+    }
+    return PrintAndExit{completion_script(*shell)};
+  }
+  auto options = read_record(*given);
+  if (!options) {
+    return usage_error(options.error());
+  }
+  return std::move(*options);
+}
+
+}  // namespace sp::cli

@@ -1,0 +1,231 @@
+#include <fmt/format.h>
+
+#include <string>
+
+#include "cli/table.h"
+#include "cli/texts.h"
+
+namespace sp::cli {
+namespace {
+
+constexpr std::string_view kBashHead = R"(# bash completion for superprofiler
+_superprofiler() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    [[ ${COMP_WORDS[i]} == -- ]] || continue
+    if declare -F _command_offset >/dev/null; then
+      _command_offset $((i + 1))
+    elif ((i + 1 == COMP_CWORD)); then
+      mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+    else
+      mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    fi
+    return
+  done
+  case $prev in
+)";
+
+constexpr std::string_view kBashTail = R"(  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -F _superprofiler superprofiler
+)";
+
+// What bash offers as the value of an option; "" where it has nothing to offer.
+std::string bash_values(const OptionRow& row) {
+  switch (row.completes) {
+    case Completes::nothing:
+      return "";
+    case Completes::choices:
+      return fmt::format("compgen -W '{}' -- \"$cur\"", row.choices);
+    case Completes::files:
+      return "compgen -f -- \"$cur\"";
+    case Completes::directories:
+      return "compgen -d -- \"$cur\"";
+    case Completes::processes:
+      return "compgen -W \"$(cd /proc && echo [0-9]*)\" -- \"$cur\"";
+    case Completes::commands:
+      return "compgen -c -- \"$cur\"";
+  }
+  return "";
+}
+
+std::string spelled(const OptionRow& row, std::string_view between) {
+  return row.letter == '\0' ? fmt::format("--{}", row.name)
+                            : fmt::format("-{}{}--{}", row.letter, between, row.name);
+}
+
+std::string bash_script() {
+  std::string script(kBashHead);
+  std::string words;
+  std::string doctor_words;
+  std::string annotate_words;
+  for (const OptionRow& row : option_table()) {
+    if (row.for_doctor) {
+      doctor_words += fmt::format("{}--{}", doctor_words.empty() ? "" : " ", row.name);
+    }
+    if (row.for_annotate) {
+      annotate_words += fmt::format("{}--{}", annotate_words.empty() ? "" : " ", row.name);
+    }
+    words += fmt::format("{}--{}", words.empty() ? "" : " ", row.name);
+    if (row.value_optional) {
+      words += fmt::format(" --{}={}", row.name, row.choices);
+    }
+    if (!row.takes_next_word()) {
+      continue;
+    }
+    const std::string values = bash_values(row);
+    script += fmt::format("    {})\n", spelled(row, " | "));
+    if (!values.empty()) {
+      script += fmt::format("      mapfile -t COMPREPLY < <({})\n", values);
+    }
+    script += "      return\n      ;;\n";
+  }
+  script += fmt::format(
+      "  esac\n"
+      "  local words='{}'\n"
+      "  if ((COMP_CWORD == 1)); then\n"
+      "    words+=' doctor annotate'\n"
+      "  elif [[ ${{COMP_WORDS[1]}} == doctor ]]; then\n"
+      "    words='{}'\n"
+      "  elif [[ ${{COMP_WORDS[1]}} == annotate ]]; then\n"
+      "    words='{}'\n"
+      "    if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then\n"
+      "      mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
+      "      return\n"
+      "    fi\n"
+      "  fi\n",
+      words, doctor_words, annotate_words);
+  return script.append(kBashTail);
+}
+
+// Within '...' of zsh and fish: their help texts hold no quotes, colons are escaped for zsh.
+std::string escaped_for_zsh(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == ':' || c == '[' || c == ']') {
+      escaped += '\\';
+    }
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string zsh_values(const OptionRow& row) {
+  switch (row.completes) {
+    case Completes::nothing:
+      return " ";
+    case Completes::choices:
+      return fmt::format("({})", row.choices);
+    case Completes::files:
+      return "_files";
+    case Completes::directories:
+      return "_directories";
+    case Completes::processes:
+      return "_pids";
+    case Completes::commands:
+      return "_cmdstring";
+  }
+  return " ";
+}
+
+std::string zsh_script() {
+  std::string script =
+      "#compdef superprofiler\n"
+      "# zsh completion for superprofiler\n"
+      "_superprofiler_command() {\n"
+      "  if ((${words[(I)--]})); then\n"
+      "    _command_names -e\n"
+      "  else\n"
+      "    compadd doctor annotate\n"
+      "  fi\n"
+      "}\n"
+      "_superprofiler() {\n"
+      "  _arguments -s -S \\\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.value_optional) {
+      script += fmt::format("    '*'--{0}=-'[{1}]::{2}:({3})' \\\n", row.name,
+                            escaped_for_zsh(row.help), row.value, row.choices);
+      script += fmt::format("    '*'-{}'[{}]' \\\n", row.letter, escaped_for_zsh(row.help));
+      continue;
+    }
+    const std::string value =
+        row.value.empty() ? "" : fmt::format(":{}:{}", row.value, zsh_values(row));
+    const std::string rest = fmt::format("'[{}]{}'", escaped_for_zsh(row.help), value);
+    script += row.letter == '\0'
+                  ? fmt::format("    '*'--{}{} \\\n", row.name, rest)
+                  : fmt::format("    '*'{{-{},--{}}}{} \\\n", row.letter, row.name, rest);
+  }
+  script +=
+      "    '1:command:_superprofiler_command' \\\n"
+      "    '*::argument:_normal'\n"
+      "}\n"
+      // Both as an autoloaded function of $fpath and sourced.
+      "if [ \"$funcstack[1]\" = _superprofiler ]; then\n"
+      "  _superprofiler \"$@\"\n"
+      "else\n"
+      "  compdef _superprofiler superprofiler\n"
+      "fi\n";
+  return script;
+}
+
+std::string fish_values(const OptionRow& row) {
+  switch (row.completes) {
+    case Completes::nothing:
+      return " -x";
+    case Completes::choices:
+      return fmt::format(" -x -a '{}'", row.choices);
+    case Completes::files:
+      return " -r -F";
+    case Completes::directories:
+      return " -x -a '(__fish_complete_directories)'";
+    case Completes::processes:
+      return " -x -a '(__fish_complete_pids)'";
+    case Completes::commands:
+      return " -x -a '(__fish_complete_command)'";
+  }
+  return "";
+}
+
+std::string fish_script() {
+  std::string script =
+      "# fish completion for superprofiler\n"
+      "complete -c superprofiler -f\n"
+      "complete -c superprofiler -n __fish_is_first_token -a doctor -d 'what this machine allows'\n"
+      "complete -c superprofiler -n __fish_is_first_token -a annotate "
+      "-d 'a function with its counts'\n"
+      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate' "
+      "-a '(__fish_complete_directories)'\n"
+      // What stands behind -- is completed as that command would be.
+      "function __superprofiler_command\n"
+      "  set -l words (commandline -opc)\n"
+      "  set -l dashes (contains -i -- -- $words)\n"
+      "  set -e words[1..$dashes]\n"
+      "  complete -C \"$(string escape -- $words | string join ' ') $(commandline -ct)\"\n"
+      "end\n"
+      "complete -c superprofiler -n '__fish_seen_subcommand_from --' "
+      "-a '(__superprofiler_command)'\n";
+  for (const OptionRow& row : option_table()) {
+    const std::string letter = row.letter == '\0' ? "" : fmt::format(" -s {}", row.letter);
+    const std::string values = row.value_optional  ? fmt::format(" -a '{}'", row.choices)
+                               : row.value.empty() ? ""
+                                                   : fish_values(row);
+    script += fmt::format("complete -c superprofiler{} -l {}{} -d '{}'\n", letter, row.name, values,
+                          row.help);
+  }
+  return script;
+}
+
+}  // namespace
+
+std::string completion_script(std::string_view shell) {
+  if (shell == "bash") {
+    return bash_script();
+  }
+  if (shell == "zsh") {
+    return zsh_script();
+  }
+  return shell == "fish" ? fish_script() : "";
+}
+
+}  // namespace sp::cli

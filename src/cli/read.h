@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "cli/cli.h"
+#include "cli/arguments.h"
+#include "core/result.h"
+
+/// From the words of a command line to its meaning. Errors are usage errors.
+namespace sp::cli {
+
+[[nodiscard]] core::Result<RecordOptions> read_record(const Arguments& given);
+
+/// What several commands have in common.
+[[nodiscard]] core::Result<std::optional<pid_t>> read_pid(const Arguments& given);
+[[nodiscard]] core::Result<Color> read_color(const Arguments& given);
+/// An error where `value` is not one of the choices that the option table gives to `option`.
+[[nodiscard]] core::Result<void> check_choice(std::string_view option, std::string_view value);
+
+}  // namespace sp::cli

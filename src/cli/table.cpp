@@ -1,0 +1,133 @@
+#include "cli/table.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/check.h"
+
+namespace sp::cli {
+namespace {
+
+constexpr auto kOptions = std::to_array<OptionRow>({
+    {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
+     Completes::processes, "", true},
+    {"command", 'c', "CMD", "launch CMD, split into words as a shell would", Group::target,
+     Completes::commands},
+    {"duration", 'd', "TIME", "stop after TIME: 30s, 1m (a bare number: s)", Group::target},
+    {"delay", 'D', "TIME", "let the target run TIME before the first sample", Group::target},
+    {"follow", '\0', "WHAT", "fork,exec,all,none [launch: all, -p: exec]", Group::target,
+     Completes::choices, "all fork exec none"},
+    {"threads", '\0', "WHICH", "all or main [all]", Group::target, Completes::choices, "all main"},
+    {"no-aslr", '\0', "", "launch with addresses that do not change", Group::target},
+
+    {"interval", 'i', "TIME", "mean time between samples: 100us, 1ms [100us]", Group::sampling},
+    {"frequency", 'F', "HZ", "the same as a rate", Group::sampling},
+    {"overhead", '\0', "PCT", "what we may cost the target; 0: no limit [25]", Group::sampling},
+    {"wall", '\0', "", "show blocked time too, not only time on a CPU", Group::sampling},
+    {"trace-prob", 't', "P", "share of samples that collect a stack [1]", Group::sampling},
+    {"stop-with", '\0', "HOW", "sigstop or interrupt [sigstop]", Group::sampling,
+     Completes::choices, "sigstop interrupt"},
+
+    {"no-instrumentation", 'n', "", "sampling only", Group::exact},
+    {"single", 's', "step", "exact: count every executed block (by steps)", Group::exact,
+     Completes::choices, "step", false, false, true},
+    {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
+    {"derive", '\0', "", "no probes where counts follow from others", Group::exact},
+    {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact},
+    {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,
+     Completes::files},
+    {"func-instrumentation-depth", '\0', "N", "no entry probes in the N innermost [5]",
+     Group::exact},
+
+    {"flame", '\0', "", "write flamegraph.svg too", Group::output},
+    {"by-thread", '\0', "", "one tree for each thread", Group::output},
+    {"output", 'o', "DIR", "where runs are kept [output]", Group::output, Completes::directories},
+    {"name", '\0', "NAME", "name of the run [PROGRAM-PID]", Group::output},
+    {"overwrite", '\0', "", "replace a run of that name", Group::output},
+    {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
+     Completes::directories, "", false, true},
+
+    {"quiet", 'q', "", "errors only", Group::terminal},
+    {"verbose", 'v', "", "say more", Group::terminal},
+    {"no-progress", '\0', "", "no status line", Group::terminal},
+    {"color", '\0', "WHEN", "auto, always or never [auto]", Group::terminal, Completes::choices,
+     "auto always never", true},
+
+    {"help", 'h', "", "this text", Group::other, Completes::nothing, "", true, true},
+    {"version", 'V', "", "the version", Group::other},
+    {"completions", '\0', "SHELL", "a completion script: bash, zsh or fish", Group::other,
+     Completes::choices, "bash zsh fish"},
+});
+
+// The fewest insertions, deletions, replacements and swaps of neighbours that make `to` of `from`.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> before_last(to.size() + 1);
+  std::vector<std::size_t> last(to.size() + 1);
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
+    }
+    before_last.swap(last);
+    last.swap(row);
+  }
+  return last[to.size()];
+}
+
+}  // namespace
+
+std::span<const OptionRow> option_table() { return kOptions; }
+
+const OptionRow& option_row(std::string_view name) {
+  const auto row = std::find_if(kOptions.begin(), kOptions.end(),
+                                [name](const OptionRow& option) { return option.name == name; });
+  SP_CHECK(row != kOptions.end());
+  return *row;
+}
+
+std::string_view heading(Group group) {
+  switch (group) {
+    case Group::target:
+      return "What to profile";
+    case Group::sampling:
+      return "Sampling";
+    case Group::exact:
+      return "Exact counts (beside samples, of the main program, unless -n or -s)";
+    case Group::output:
+      return "Results";
+    case Group::terminal:
+      return "Terminal";
+    case Group::other:
+      return "Other";
+  }
+  return "";
+}
+
+const OptionRow* nearest_option(std::string_view typed) {
+  if (!typed.starts_with("--")) {
+    return nullptr;  // one letter is near to every other
+  }
+  const std::string_view name = typed.substr(2, typed.find('=') - 2);
+  const OptionRow* nearest = nullptr;
+  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  for (const OptionRow& row : kOptions) {
+    const bool begins_so = name.size() >= 3 && row.name.starts_with(name);
+    const std::size_t distance = begins_so ? 1 : edit_distance(name, row.name);
+    if (distance < least) {
+      least = distance;
+      nearest = &row;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace sp::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "commands/doctor/doctor.h"
+#include "supervisor/attach_facts.h"
+#include "supervisor/ptrace_probe.h"
+
+namespace sp::doctor {
+
+/// What was found out about the machine and about us on it.
+struct MachineFacts {
+  supervisor::AttachFacts own;  // read_own_facts()
+  std::string kernel;           // its release
+  std::string cpu;              // as uname(2) calls it
+  core::Result<supervisor::StopCost> stop_cost;
+  bool seccomp_filter = false;
+  bool memory_reads = false;
+  bool no_aslr = false;
+  bool map_files = false;           // /proc/PID/map_files can be opened
+  bool root_may_map_files = false;  // sudo would give the capability for it
+  std::optional<int> perf_paranoid;
+  int cpus_allowed = 0;
+  int cpus_online = 0;
+  std::string clock_source;  // "" where the kernel does not say
+  bool debug_files = false;  // /usr/lib/debug/.build-id
+};
+
+[[nodiscard]] MachineFacts look_at_machine();
+[[nodiscard]] std::vector<Finding> judge(const MachineFacts& facts);
+
+}  // namespace sp::doctor
