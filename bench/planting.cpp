@@ -17,10 +17,10 @@
 
 #include "arch/native.h"
 #include "core/clock.h"
-#include "supervisor/counted_code.h"
-#include "supervisor/guardian.h"
-#include "supervisor/probed_code.h"
-#include "supervisor/proc_files.h"
+#include "supervisor/instruments/exact/counted_code.h"
+#include "supervisor/guardian/guardian.h"
+#include "supervisor/instruments/probes/probed_code.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace {
 

@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "arch/native.h"
-#include "supervisor/guardian.h"
+#include "supervisor/guardian/guardian.h"
 #include "supervisor/supervisor.h"
 
 namespace {

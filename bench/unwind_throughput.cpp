@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "live/support_capture.h"
-#include "supervisor/stack_resolver.h"
+#include "supervisor/unwinding/stack_resolver.h"
 
 namespace sp {
 namespace {

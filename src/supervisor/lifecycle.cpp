@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "supervisor/proc_files.h"
-#include "supervisor/shared_memory.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/breakpoints/memory_origin.h"
 #include "supervisor/supervisor.h"
 
 namespace sp::supervisor {

@@ -11,7 +11,7 @@
 
 #include "arch/native.h"
 #include "core/log.h"
-#include "supervisor/proc_files.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/supervisor.h"
 
 namespace sp::supervisor {

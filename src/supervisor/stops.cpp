@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/log.h"
-#include "supervisor/proc_files.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/supervisor.h"
-#include "supervisor/syscall_restart.h"
+#include "supervisor/linux/syscall_restart.h"
 
 namespace sp::supervisor {
 

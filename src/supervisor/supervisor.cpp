@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/log.h"
-#include "supervisor/attach.h"
-#include "supervisor/proc_files.h"
-#include "supervisor/refusal.h"
+#include "supervisor/startup/attach.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/startup/refusal.h"
 
 namespace sp::supervisor {
 namespace {

@@ -1,5 +1,5 @@
 // Copies that a process got just after it has forked, before its child was seen.
-#include "supervisor/out_of_line.h"
+#include "supervisor/injection/xol_area.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,9 +13,9 @@
 #include <optional>
 #include <vector>
 
-#include "supervisor/ptrace.h"
-#include "supervisor/remote_call.h"
-#include "supervisor/target_memory.h"
+#include "supervisor/linux/ptrace.h"
+#include "supervisor/injection/remote_syscall.h"
+#include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
 namespace {

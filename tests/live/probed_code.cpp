@@ -1,6 +1,6 @@
 // ProbedCode in the test's own memory: a file's code, mapped and never executed, gets breakpoints
 // and is rid of them.
-#include "supervisor/probed_code.h"
+#include "supervisor/instruments/probes/probed_code.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 #include "arch/native.h"
 #include "core/clock.h"
-#include "supervisor/proc_files.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 namespace {

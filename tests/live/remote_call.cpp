@@ -1,5 +1,5 @@
 // Calls that a running program has to make, and SIGKILL of who makes it do them.
-#include "supervisor/remote_call.h"
+#include "supervisor/injection/remote_syscall.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@
 #include <thread>
 #include <vector>
 
-#include "supervisor/ptrace.h"
-#include "supervisor/wait_status.h"
+#include "supervisor/linux/ptrace.h"
+#include "supervisor/linux/wait_status.h"
 
 namespace sp::supervisor {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/module.h"
 #include "core/stack.h"
 #include "live/support_capture.h"
-#include "supervisor/stack_resolver.h"
+#include "supervisor/unwinding/stack_resolver.h"
 
 namespace sp::test {
 

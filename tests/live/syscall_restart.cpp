@@ -1,5 +1,5 @@
 // System calls that fail with EINTR for a stop, or for a signal's handler.
-#include "supervisor/syscall_restart.h"
+#include "supervisor/linux/syscall_restart.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #include "arch/native.h"
 #include "core/address.h"
-#include "supervisor/ptrace.h"
+#include "supervisor/linux/ptrace.h"
 
 namespace sp::supervisor {
 namespace {

@@ -29,7 +29,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = 
     {"CLI/", {"cli/"}},
     {"capstone/", {"commands/annotate/"}},
     {"nlohmann/", {"commands/annotate/"}},
-    {"libunwind", {"supervisor/unwinder"}},
+    {"libunwind", {"supervisor/unwinding/"}},
     {"elfutils/", {"symbols/"}},
     {"dwarf.h", {"symbols/"}},
     {"libelf.h", {"symbols/"}},

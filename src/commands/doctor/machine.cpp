@@ -16,7 +16,7 @@
 #include "arch/native.h"
 #include "core/fd.h"
 #include "core/mapping.h"
-#include "supervisor/proc_files.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::doctor {
 namespace {

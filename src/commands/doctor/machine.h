@@ -6,8 +6,8 @@
 
 #include "core/result.h"
 #include "commands/doctor/doctor.h"
-#include "supervisor/attach_facts.h"
-#include "supervisor/ptrace_probe.h"
+#include "supervisor/startup/attach_facts.h"
+#include "supervisor/startup/ptrace_probe.h"
 
 namespace sp::doctor {
 

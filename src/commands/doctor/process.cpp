@@ -10,8 +10,8 @@
 
 #include "core/bytes.h"
 #include "core/mapped_file.h"
-#include "supervisor/ptrace_probe.h"
-#include "supervisor/refusal.h"
+#include "supervisor/startup/ptrace_probe.h"
+#include "supervisor/startup/refusal.h"
 
 namespace sp::doctor {
 namespace {

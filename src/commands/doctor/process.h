@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "commands/doctor/doctor.h"
-#include "supervisor/attach_facts.h"
+#include "supervisor/startup/attach_facts.h"
 
 namespace sp::doctor {
 

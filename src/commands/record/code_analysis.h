@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/code_maps.h"
+#include "supervisor/instruments/code_analysis.h"
 #include "symbols/code_selection.h"
 
 namespace sp::session {

@@ -21,10 +21,10 @@
 #include "profiler/symbol_namer.h"
 #include "commands/record/code_analysis.h"
 #include "commands/record/status_line.h"
-#include "supervisor/guardian.h"
-#include "supervisor/launch.h"
-#include "supervisor/proc_files.h"
-#include "supervisor/stack_resolver.h"
+#include "supervisor/guardian/guardian.h"
+#include "supervisor/startup/launch.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/unwinding/stack_resolver.h"
 #include "supervisor/supervisor.h"
 
 namespace sp::session {

@@ -1,0 +1,44 @@
+#include "supervisor/breakpoints/code_regions.h"
+
+#include <algorithm>
+
+namespace sp::supervisor {
+namespace {
+
+Ground ground_of(const core::Mapping& mapping) {
+  if (mapping.path == "[vdso]") {
+    return Ground::fixed;
+  }
+  const bool of_a_file = mapping.inode != 0 && !mapping.path.empty() && mapping.path[0] == '/';
+  return of_a_file && !mapping.writable && !mapping.shared ? Ground::fixed : Ground::shifting;
+}
+
+}  // namespace
+
+void CodeGround::set(const std::vector<core::Mapping>& maps) {
+  pieces_.clear();
+  vdso_ = {};
+  for (const core::Mapping& mapping : maps) {
+    if (mapping.executable) {
+      pieces_.push_back({mapping.range, ground_of(mapping)});
+      if (mapping.path == "[vdso]") {
+        vdso_ = mapping.range;
+      }
+    }
+  }
+}
+
+Ground CodeGround::at(core::Address address) const {
+  const auto behind =
+      std::upper_bound(pieces_.begin(), pieces_.end(), address,
+                       [](core::Address a, const Piece& piece) { return a < piece.range.end; });
+  return behind != pieces_.end() && behind->range.contains(address) ? behind->ground : Ground::none;
+}
+
+bool CodeGround::overlaps(core::AddressRange range) const {
+  return std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
+    return piece.range.begin < range.end && range.begin < piece.range.end;
+  });
+}
+
+}  // namespace sp::supervisor

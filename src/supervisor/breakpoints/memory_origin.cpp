@@ -1,0 +1,68 @@
+#include "supervisor/breakpoints/memory_origin.h"
+
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <span>
+
+#include "arch/native.h"
+#include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/linux/target_memory.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::NativeRescue;
+
+/// Containers often refuse kcmp(2). A word written into the one's page of ours shows in the
+/// other's.
+bool shows_in_each_other(const PlantedCode& parent, pid_t child) {
+  const core::Address page = parent.rescue().page;
+  if (page == core::Address{}) {
+    return false;
+  }
+  const core::Address place = page + kScratchOfRescue;
+  const TargetMemory other(child);
+  std::array<std::byte, 1> before{};
+  std::array<std::byte, 1> seen{};
+  if (parent.memory().read(place, before) != before.size()) {
+    return false;
+  }
+  const std::array<std::byte, 1> mark{~before[0]};
+  const bool shared =
+      parent.memory().write(place, mark) && other.read(place, seen) == seen.size() && seen == mark;
+  (void)parent.memory().write(place, before);
+  return shared;
+}
+
+}  // namespace
+
+Descent descent(const PlantedCode& code, pid_t child) {
+  static_assert(NativeRescue::kSpace == NativeRescue::kOwner + sizeof(std::uint64_t));
+  std::array<std::uint64_t, 2> words{};
+  const auto bytes = std::as_writable_bytes(std::span(words));
+  const core::Address page = code.rescue().page;
+  if (page == core::Address{}) {
+    return Descent::unknown;
+  }
+  const bool is_ours =
+      TargetMemory(child).read(page + NativeRescue::kOwner, bytes) == bytes.size() &&
+      words[0] == static_cast<std::uint64_t>(::getpid()) && words[1] != 0;
+  return !is_ours                   ? Descent::from_before
+         : words[1] == code.space() ? Descent::copy
+                                    : Descent::of_another;
+}
+
+bool shares_memory(const PlantedCode& parent, pid_t child) {
+  const long order = ::syscall(SYS_kcmp, parent.owner().pid, child, KCMP_VM, 0UL, 0UL);
+  if (order >= 0 || errno == ESRCH) {
+    return order == 0;
+  }
+  return shows_in_each_other(parent, child);
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,215 @@
+#include "supervisor/breakpoints/trap_handler.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "arch/native.h"
+#include "core/log.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/injection/remote_syscall.h"
+#include "supervisor/linux/shadow_stack.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::NativeRescue;
+using core::Address;
+
+constexpr std::uint64_t kPageSize = 4096;
+constexpr std::uint64_t kMapped = 2 * kPageSize;  // code, and a page for what calls answer
+constexpr std::uint64_t kOurAction = 64;          // within the page, behind the code
+constexpr std::uint64_t kDefaultAction = 128;     // zeros
+constexpr std::uint64_t kCalls = 512;             // up to the page's end
+constexpr std::uint64_t kMaskSize = 8;
+/// Where neither the kernel nor a sanitizer puts anything, so that nothing of the target's is
+/// moved.
+constexpr std::uint64_t kHint = 0x6800'0000'0000;
+
+/// The kernel's struct sigaction.
+struct Action {
+  std::uint64_t handler = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t restorer = 0;
+  std::uint64_t mask = 0;
+};
+
+bool set_action(const PlantedCode::Rescue& rescue, pid_t tid, std::uint64_t action) {
+  const auto result = remote_call(tid, rescue.call, SYS_rt_sigaction,
+                                  {SIGTRAP, rescue.page.value() + action, 0, kMaskSize, 0, 0});
+  return result && *result == 0;
+}
+
+/// The default action, or what an earlier run of ours that was killed has left.
+bool is_to_be_had(const PlantedCode& code, std::uint64_t handler) {
+  if (handler == 0) {
+    return true;
+  }
+  constexpr auto& kCode = NativeRescue::kHandler;
+  constexpr auto& kDisarmed = NativeRescue::kDisarmed;
+  constexpr std::size_t kFirst = kDisarmed.size();
+  std::array<std::byte, kCode.size()> there{};
+  if (handler % kPageSize != 0 || code.memory().read(Address{handler}, there) != there.size() ||
+      (std::memcmp(there.data(), kDisarmed.data(), kFirst) != 0 &&
+       std::memcmp(there.data(), kCode.data(), kFirst) != 0) ||
+      std::memcmp(there.data() + kFirst, kCode.data() + kFirst, kCode.size() - kFirst) != 0) {
+    return false;
+  }
+  // It stays: a thread may still be in what a call of that run left there.
+  return true;
+}
+
+void install(PlantedCode& code, pid_t tid) {
+  PlantedCode::Rescue& rescue = code.rescue();
+  constexpr std::uint64_t kRestorerFlag = 0x04000000;  // SA_RESTORER
+  const auto call = [&](long number, const std::array<std::uint64_t, 6>& arguments) {
+    return remote_call(tid, rescue.call, number, arguments).value_or(-1);
+  };
+  rescue.room = rescue.call = find_place_for_calls(tid).value_or(Address{});
+  const std::int64_t page = rescue.room == Address{}
+                                ? -1
+                                : call(SYS_mmap, {kHint, kMapped, PROT_READ | PROT_WRITE,
+                                                  MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0});
+  if (page < 0) {
+    return;
+  }
+  rescue.page = Address{static_cast<std::uint64_t>(page)};
+  const std::uint64_t at = rescue.page.value();
+  Action before;
+  const bool asked =
+      call(SYS_rt_sigaction, {SIGTRAP, 0, at, kMaskSize, 0, 0}) == 0 &&
+      code.memory().read(rescue.page, std::as_writable_bytes(std::span(&before, 1))) ==
+          sizeof before;
+  const Action ours{at, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag,
+                    at + NativeRescue::kRestorer, 0};
+  static_assert(NativeRescue::kHandler.size() <= NativeRescue::kOwner &&
+                NativeRescue::kHandler.size() <= kOurAction &&
+                NativeRescue::kSpace + sizeof(std::uint64_t) <= kDefaultAction);
+  std::array<std::byte, kDefaultAction> content{};
+  std::memcpy(content.data(), NativeRescue::kHandler.data(), NativeRescue::kHandler.size());
+  std::memcpy(content.data() + kOurAction, &ours, sizeof ours);
+  const auto owner = static_cast<std::uint64_t>(::getpid());
+  std::memcpy(content.data() + NativeRescue::kOwner, &owner, sizeof owner);
+  const bool is_ready = asked && is_to_be_had(code, before.handler) &&
+                        code.memory().write(rescue.page, content) &&
+                        call(SYS_mprotect, {at, kPageSize, PROT_READ | PROT_EXEC, 0, 0, 0}) == 0;
+  // What a call leaves where we are killed in it is in our own page from now on.
+  rescue.call = is_ready ? rescue.page + kCalls : rescue.room;
+  rescue.handler_is_ours = is_ready && set_action(rescue, tid, kOurAction);
+  if (rescue.handler_is_ours) {
+    code.tell_guardian_of_handler();
+  } else {
+    rescue.call = rescue.room;
+    (void)call(SYS_munmap, {at, kMapped, 0, 0, 0, 0});
+    rescue.page = Address{};
+  }
+}
+
+/// The handler that SIGTRAP has in the target; nothing where it cannot be asked.
+std::optional<std::uint64_t> handler_now(PlantedCode& code, pid_t tid) {
+  const PlantedCode::Rescue& rescue = code.rescue();
+  const Address answer = rescue.page + kPageSize;
+  Action now;
+  const auto asked = remote_call(tid, rescue.call, SYS_rt_sigaction,
+                                 {SIGTRAP, 0, answer.value(), kMaskSize, 0, 0});
+  if (!asked || *asked != 0 ||
+      code.memory().read(answer, std::as_writable_bytes(std::span(&now, 1))) != sizeof now) {
+    return std::nullopt;
+  }
+  return now.handler;
+}
+
+/// Keeps the signal of a stop over calls made in it.
+class KeptSignal {
+ public:
+  explicit KeptSignal(pid_t tid) : tid_(tid), info_(ptrace::signal_info(tid)) {}
+  KeptSignal(const KeptSignal&) = delete;
+  KeptSignal& operator=(const KeptSignal&) = delete;
+  ~KeptSignal() {
+    if (info_) {
+      (void)ptrace::set_signal_info(tid_, *info_);
+    }
+  }
+
+ private:
+  pid_t tid_;
+  core::Result<siginfo_t> info_;
+};
+
+}  // namespace
+
+void install_rescue(PlantedCode& code, pid_t tid) {
+  code.rescue().tried = true;
+  code.rescue().has_shadow_stack = has_shadow_stack(tid);
+  if (!code.rescue().has_shadow_stack) {
+    const KeptSignal kept(tid);
+    install(code, tid);
+  }
+  if (!code.rescue().handler_is_ours) {
+    core::log_detail("process {} would not outlive a SIGKILL of superprofiler", tid);
+  }
+}
+
+std::string_view reason_for_no_breakpoints(const PlantedCode& code) {
+  return code.rescue().has_shadow_stack
+             ? "has a shadow stack or is told to (GLIBC_TUNABLES), which breakpoints contradict"
+             : "handles SIGTRAP or is confined by seccomp, so that breakpoints could outlive "
+               "superprofiler";
+}
+
+bool renew_rescue(PlantedCode& code, pid_t tid) {
+  PlantedCode::Rescue& rescue = code.rescue();
+  if (!rescue.handler_is_ours) {
+    return false;
+  }
+  const KeptSignal kept(tid);
+  const auto handler = handler_now(code, tid);
+  if (!handler || *handler == rescue.page.value()) {
+    return true;
+  }
+  const bool is_free = *handler == 0 || *handler == 1;  // SIG_DFL, SIG_IGN
+  rescue.handler_is_ours = is_free && set_action(rescue, tid, kOurAction);
+  return rescue.handler_is_ours;
+}
+
+bool give_up_handler(PlantedCode& code, pid_t tid) {
+  PlantedCode::Rescue& rescue = code.rescue();
+  if (!rescue.handler_is_ours) {
+    return false;
+  }
+  const KeptSignal kept(tid);
+  // The target may have one of its own since the last look.
+  const auto handler = handler_now(code, tid);
+  const bool has_other = handler && *handler != rescue.page.value();
+  rescue.handler_is_ours = !has_other && !set_action(rescue, tid, kDefaultAction);
+  return has_other && *handler != 0;
+}
+
+void remove_rescue(PlantedCode& code, pid_t tid) {
+  PlantedCode::Rescue& rescue = code.rescue();
+  if (rescue.page == Address{}) {
+    return;
+  }
+  (void)give_up_handler(code, tid);
+  if (!rescue.handler_is_ours) {
+    const KeptSignal kept(tid);
+    // The module may be gone that had room at the beginning.
+    rescue.call = rescue.room = find_place_for_calls(tid).value_or(Address{});
+    (void)remote_call(tid, rescue.call, SYS_munmap, {rescue.page.value(), kMapped, 0, 0, 0, 0});
+    rescue.page = Address{};
+  }
+}
+
+void set_second_argument(ptrace::Registers& registers, std::uint64_t value) {
+  NativeRescue::set_second_argument(registers, value);
+}
+
+}  // namespace sp::supervisor

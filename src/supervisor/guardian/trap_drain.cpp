@@ -1,0 +1,50 @@
+#include "supervisor/guardian/trap_drain.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstdlib>
+
+#include "supervisor/linux/proc_files.h"
+
+namespace sp::supervisor {
+namespace {
+
+/// More than the trap, the signal and the handler can take.
+constexpr std::uint64_t kThrough = 2'000'000;
+
+}  // namespace
+
+bool TurnedBack::look() {
+  if (!began_) {
+    began_ = true;
+    // A thread that is made later begins where no breakpoint is.
+    for (const pid_t tid : list_threads(pid_).value_or(std::vector<pid_t>{})) {
+      const auto used = read_proc(fmt::format("/proc/{}/task/{}/schedstat", pid_, tid));
+      waiting_[tid] = used ? std::strtoull(used->c_str(), nullptr, 10) : 0;
+    }
+  }
+  std::erase_if(waiting_, [this](const auto& thread) { return look_at(thread.first); });
+  return waiting_.empty();
+}
+
+bool TurnedBack::look_at(pid_t tid) {
+  const auto stat = read_proc(fmt::format("/proc/{}/task/{}/stat", pid_, tid));
+  char state = 'X';
+  if (const auto fields = parse_stat(stat.value_or(""))) {
+    state = fields->state;
+  }
+  const auto used = read_proc(fmt::format("/proc/{}/task/{}/schedstat", pid_, tid));
+  const auto masks = read_signal_masks(tid);
+  if (!used || !masks || state == 'Z' || state == 'X') {
+    return true;
+  }
+  const std::uint64_t now = std::strtoull(used->c_str(), nullptr, 10);
+  if ((masks->thread_pending & (std::uint64_t{1} << (SIGTRAP - 1))) != 0) {
+    waiting_[tid] = now;
+    return false;
+  }
+  return state == 'S' || now - waiting_[tid] >= kThrough;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,111 @@
+// Where a process has room for the few instructions of a call.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/native.h"
+#include "core/elf_image.h"
+#include "core/mapped_file.h"
+#include "core/mapping.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/injection/remote_syscall.h"
+#include "supervisor/linux/target_memory.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::NativeRescue;
+using core::Address;
+
+constexpr std::uint64_t kPageSize = 4096;
+
+/// Where the module's code that a mapping shows ends; nothing where its ELF header does not say.
+/// `head` is the mapping that shows that header.
+std::optional<Address> end_of_code(const TargetMemory& memory, const core::Mapping& mapping,
+                                   const core::Mapping& head) {
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(kPageSize, head.range.size()));
+  bytes.resize(memory.read(head.range.begin, bytes));
+  const auto image = core::ElfImage::parse(core::MappedFile::copy(std::move(bytes)));
+  std::optional<Address> last;
+  for (const core::LoadSegment& segment :
+       image ? (*image)->segments() : std::vector<core::LoadSegment>{}) {
+    const std::uint64_t end = segment.file_offset + segment.file_size;
+    if (segment.executable && segment.file_offset < mapping.file_offset + mapping.range.size() &&
+        end > mapping.file_offset) {
+      const Address ends = mapping.range.begin + (end - mapping.file_offset);
+      last = std::max(last.value_or(ends), ends);
+    }
+  }
+  return last;
+}
+
+constexpr std::string_view kVdso = "[vdso]";
+
+struct Room {
+  Address begin;
+  std::uint64_t size = 0;
+  bool is_blank = false;  // else somebody else has put something there
+
+  [[nodiscard]] bool is_better_than(const Room& other) const {
+    return std::pair(is_blank, size) > std::pair(other.is_blank, other.size);
+  }
+};
+
+/// Behind a module's code, up to the end of its last page, is nothing that anybody looks at; behind
+/// the vdso's are its section headers.
+Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
+                 const std::vector<core::Mapping>& maps) {
+  const bool is_vdso = mapping.path == kVdso;
+  if (!mapping.readable || !mapping.executable || mapping.shared || mapping.writable ||
+      (mapping.inode == 0 && !is_vdso)) {
+    return {};
+  }
+  const auto head = std::find_if(maps.begin(), maps.end(), [&mapping](const core::Mapping& other) {
+    return other.file_offset == 0 && other.path == mapping.path && other.inode == mapping.inode &&
+           other.device == mapping.device && other.range.begin <= mapping.range.begin;
+  });
+  const auto end = head != maps.end() ? end_of_code(memory, mapping, *head) : std::nullopt;
+  if (!end) {
+    return {};
+  }
+  constexpr std::uint64_t kAlignment = 16;
+  Address begin{(end->value() + kAlignment - 1) / kAlignment * kAlignment};
+  if (is_vdso) {
+    begin = std::max(begin, mapping.range.end - NativeRescue::kStubSize);
+  }
+  if (begin >= mapping.range.end || mapping.range.end - begin >= kPageSize) {
+    return {};
+  }
+  std::vector<std::byte> there(mapping.range.end - begin);
+  const bool is_blank =
+      memory.read(begin, there) == there.size() &&
+      (there == std::vector<std::byte>(there.size()) || NativeRescue::is_stub(there));
+  return is_blank || !is_vdso ? Room{begin, there.size(), is_blank} : Room{};
+}
+
+}  // namespace
+
+std::optional<Address> find_place_for_calls(pid_t tid) {
+  const auto text = read_proc(fmt::format("/proc/{}/maps", tid));
+  if (!text) {
+    return std::nullopt;
+  }
+  const TargetMemory memory(tid);
+  const auto maps = core::parse_maps(*text);
+  Room best;
+  for (const core::Mapping& mapping : maps) {
+    const Room room = room_behind(memory, mapping, maps);
+    // The vdso, which is nobody's file, before all others.
+    if (mapping.path == kVdso && room.size >= NativeRescue::kStubSize) {
+      return room.begin;
+    }
+    best = room.is_better_than(best) ? room : best;
+  }
+  return best.size >= NativeRescue::kSyscall.size() ? std::optional(best.begin) : std::nullopt;
+}
+
+}  // namespace sp::supervisor

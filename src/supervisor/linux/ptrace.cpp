@@ -1,0 +1,271 @@
+#include "supervisor/linux/ptrace.h"
+
+// <sys/ptrace.h> before anything that drags in the kernel's <asm/ptrace.h>.
+#include <elf.h>
+#include <fmt/format.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <string_view>
+
+#include "core/check.h"
+
+namespace sp::supervisor::ptrace {
+namespace {
+
+pid_t g_thread = 0;
+
+void check_thread() {
+  thread_local const pid_t self = static_cast<pid_t>(::syscall(SYS_gettid));
+  SP_CHECK(self == g_thread);
+}
+
+/// The raw request; `data` and `address` mean what ptrace(2) says for it.
+long request(__ptrace_request what, pid_t tid, void* address, void* data) {
+  check_thread();
+  errno = 0;
+  return ::ptrace(what, tid, address, data);
+}
+
+void* as_pointer(std::uintptr_t value) { return reinterpret_cast<void*>(value); }
+
+core::Result<void> done_or_errno(long answer, std::string_view what, pid_t tid) {
+  if (answer == -1) {
+    return core::fail_errno(fmt::format("{} of thread {}", what, tid));
+  }
+  return {};
+}
+
+/// wait(2) that takes nothing away.
+core::Result<std::optional<Report>> peek(idtype_t what, pid_t tid, bool block) {
+  check_thread();
+  siginfo_t info{};
+  // Stops of tracees are reported without being asked for.
+  const int flags = WEXITED | WNOWAIT | __WALL | (block ? 0 : WNOHANG);
+  if (::waitid(what, static_cast<id_t>(tid), &info, flags) != 0) {
+    if (errno == EINTR) {
+      return std::nullopt;
+    }
+    return core::fail_errno("waiting");
+  }
+  if (info.si_pid == 0) {
+    return std::nullopt;
+  }
+  Report report;
+  report.tid = info.si_pid;
+  const auto status = static_cast<unsigned>(info.si_status);
+  switch (info.si_code) {
+    case CLD_EXITED:
+      report.status = static_cast<int>((status & 0xFFU) << 8U);
+      break;
+    case CLD_KILLED:
+      report.status = static_cast<int>(status);
+      break;
+    case CLD_DUMPED:
+      report.status = static_cast<int>(status | 0x80U);
+      break;
+    default:
+      report.status = static_cast<int>((status << 8U) | 0x7FU);  // see WIFSTOPPED
+      break;
+  }
+  return report;
+}
+
+}  // namespace
+
+void bind_to_this_thread() { g_thread = static_cast<pid_t>(::syscall(SYS_gettid)); }
+
+core::Result<void> seize(pid_t tid, FollowOptions follow) {
+  // TRACEEXIT keeps a process's memory map readable for one last look before it is gone.
+  // TRACESYSGOOD: stops at system calls can be told from the tracee's own SIGTRAPs.
+  std::uintptr_t options =
+      PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD;
+  if (follow.forks) {
+    options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+  }
+  return done_or_errno(request(PTRACE_SEIZE, tid, nullptr, as_pointer(options)), "seizing", tid);
+}
+
+core::Result<void> resume(pid_t tid, int signal) {
+  return done_or_errno(
+      request(PTRACE_CONT, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
+      "resuming", tid);
+}
+
+core::Result<void> resume_to_syscall(pid_t tid, int signal) {
+  return done_or_errno(
+      request(PTRACE_SYSCALL, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
+      "resuming", tid);
+}
+
+core::Result<void> step(pid_t tid, int signal) {
+  return done_or_errno(
+      request(PTRACE_SINGLESTEP, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
+      "stepping", tid);
+}
+
+core::Result<void> listen(pid_t tid) {
+  return done_or_errno(request(PTRACE_LISTEN, tid, nullptr, nullptr), "listening", tid);
+}
+
+core::Result<void> detach(pid_t tid, int signal) {
+  return done_or_errno(
+      request(PTRACE_DETACH, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
+      "detaching", tid);
+}
+
+core::Result<void> interrupt(pid_t tid) {
+  return done_or_errno(request(PTRACE_INTERRUPT, tid, nullptr, nullptr), "interrupting", tid);
+}
+
+core::Result<Registers> registers(pid_t tid) {
+  Registers registers{};
+  iovec piece{&registers, sizeof registers};
+  if (request(PTRACE_GETREGSET, tid, as_pointer(NT_PRSTATUS), &piece) == -1) {
+    return core::fail_errno(fmt::format("reading the registers of thread {}", tid));
+  }
+  if (piece.iov_len != sizeof registers) {
+    return core::fail(fmt::format("thread {} runs 32-bit code", tid), ENOTSUP);
+  }
+  return registers;
+}
+
+core::Result<void> set_registers(pid_t tid, const Registers& registers) {
+  Registers copy = registers;
+  iovec piece{&copy, sizeof copy};
+  return done_or_errno(request(PTRACE_SETREGSET, tid, as_pointer(NT_PRSTATUS), &piece),
+                       "writing the registers", tid);
+}
+
+core::Result<std::vector<std::byte>> register_set(pid_t tid, int set) {
+  constexpr std::size_t kMost = 16384;
+  std::vector<std::byte> content(kMost);
+  iovec piece{content.data(), content.size()};
+  if (request(PTRACE_GETREGSET, tid, as_pointer(static_cast<std::uintptr_t>(set)), &piece) == -1) {
+    return core::fail_errno(fmt::format("reading register set {:#x} of thread {}", set, tid));
+  }
+  content.resize(piece.iov_len);
+  return content;
+}
+
+core::Result<void> write_register_set(pid_t tid, int set, std::span<const std::byte> content) {
+  std::vector<std::byte> copy(content.begin(), content.end());
+  iovec piece{copy.data(), copy.size()};
+  return done_or_errno(
+      request(PTRACE_SETREGSET, tid, as_pointer(static_cast<std::uintptr_t>(set)), &piece),
+      "writing a register set", tid);
+}
+
+core::Result<siginfo_t> signal_info(pid_t tid) {
+  siginfo_t info{};
+  if (request(PTRACE_GETSIGINFO, tid, nullptr, &info) == -1) {
+    return core::fail_errno(fmt::format("reading the signal of thread {}", tid));
+  }
+  return info;
+}
+
+core::Result<void> mark_trap(pid_t tid, core::Address pc) {
+  siginfo_t info{};
+  info.si_signo = SIGTRAP;
+  info.si_code = SI_KERNEL;
+  info.si_addr = as_pointer(pc.value());
+  return set_signal_info(tid, info);
+}
+
+core::Result<void> set_signal_info(pid_t tid, const siginfo_t& info) {
+  siginfo_t copy = info;
+  return done_or_errno(request(PTRACE_SETSIGINFO, tid, nullptr, &copy), "writing the signal", tid);
+}
+
+core::Result<std::uint64_t> signal_mask(pid_t tid) {
+  std::uint64_t mask = 0;
+  if (request(PTRACE_GETSIGMASK, tid, as_pointer(sizeof mask), &mask) == -1) {
+    return core::fail_errno(fmt::format("reading the signal mask of thread {}", tid));
+  }
+  return mask;
+}
+
+core::Result<void> set_signal_mask(pid_t tid, std::uint64_t mask) {
+  return done_or_errno(request(PTRACE_SETSIGMASK, tid, as_pointer(sizeof mask), &mask),
+                       "writing the signal mask", tid);
+}
+
+core::Result<SyscallStop> syscall_stop(pid_t tid) {
+  __ptrace_syscall_info info{};
+  if (request(PTRACE_GET_SYSCALL_INFO, tid, as_pointer(sizeof info), &info) == -1) {
+    return core::fail_errno(fmt::format("reading the system call of thread {}", tid));
+  }
+  SyscallStop stop;
+  if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+    stop.side = SyscallStop::Side::entry;
+    stop.number = info.entry.nr;
+    std::copy(std::begin(info.entry.args), std::end(info.entry.args), stop.arguments.begin());
+  } else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
+    stop.side = SyscallStop::Side::exit;
+    stop.result = info.exit.rval;
+  }
+  return stop;
+}
+
+core::Result<void> skip_syscall(pid_t tid, const Registers& registers, std::int64_t result) {
+  using Native = arch::NativeRescue;
+  Registers skipped = registers;
+  Native::skip_call(skipped, result);
+  if (auto set = set_registers(tid, skipped); !set || Native::kCallRegisters == 0) {
+    return set;
+  }
+  const int none = -1;
+  return write_register_set(tid, Native::kCallRegisters, std::as_bytes(std::span(&none, 1)));
+}
+
+core::Result<unsigned long> event_message(pid_t tid) {
+  unsigned long message = 0;
+  if (request(PTRACE_GETEVENTMSG, tid, nullptr, &message) == -1) {
+    return core::fail_errno(fmt::format("reading the event of thread {}", tid));
+  }
+  return message;
+}
+
+core::Result<std::optional<Report>> wait_any(bool block) {
+  check_thread();
+  Report report;
+  report.tid = ::waitpid(-1, &report.status, __WALL | (block ? 0 : WNOHANG));
+  if (report.tid > 0) {
+    return report;
+  }
+  if (report.tid == 0 || errno == EINTR) {
+    return std::nullopt;
+  }
+  return core::fail_errno("waiting");
+}
+
+core::Result<std::optional<Report>> watch_any(bool block) {
+  // The kernel refuses every request about a thread that got another id by its exec, until that
+  // event was taken (looks_like_a_spurious_pid() in kernel/ptrace.c).
+  constexpr int kExec = ((PTRACE_EVENT_EXEC << 8) | SIGTRAP) << 8 | 0x7F;
+  auto report = peek(P_ALL, 0, block);
+  if (report && *report && (!WIFSTOPPED((*report)->status) || (*report)->status == kExec)) {
+    (void)::waitpid((*report)->tid, &(*report)->status, __WALL);
+  }
+  return report;
+}
+
+core::Result<Report> wait_for(pid_t tid) {
+  for (;;) {
+    const auto report = peek(P_PID, tid, true);
+    if (!report) {
+      return tl::unexpected(report.error());
+    }
+    if (*report) {
+      return **report;
+    }
+  }
+}
+
+}  // namespace sp::supervisor::ptrace

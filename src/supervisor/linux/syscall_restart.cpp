@@ -1,0 +1,50 @@
+#include "supervisor/linux/syscall_restart.h"
+
+#include <signal.h>
+
+#include <cstdint>
+
+#include "supervisor/linux/proc_files.h"
+
+namespace sp::supervisor {
+namespace {
+
+/// Signals whose default is to be ignored, SIGCONT where nothing is stopped; signal(7).
+constexpr std::uint64_t kIgnoredByDefault =
+    signal_bit(SIGCHLD) | signal_bit(SIGURG) | signal_bit(SIGWINCH) | signal_bit(SIGCONT);
+
+/// Would the program, untraced, have seen this signal interrupt its call?
+bool has_effect(const SignalMasks& masks, std::uint64_t signals) {
+  return (signals & (masks.caught | ~(masks.ignored | kIgnoredByDefault))) != 0;
+}
+
+}  // namespace
+
+bool undo_interruption(pid_t tid, ptrace::Registers& registers, int signal) {
+  using arch::Native;
+  if (Native::kForgetsCalls) {
+    // It might as well come out of a handler that has ended the call, and what the call was made
+    // with can no longer be known.
+    return false;
+  }
+  const auto number = Native::leaving_syscall(registers);
+  if (!number || !Native::returns_eintr(registers) || !Native::is_safe_to_rewind(*number)) {
+    return false;
+  }
+  const auto masks = read_signal_masks(tid);
+  if (!masks) {
+    return false;
+  }
+  // A SIGSTOP that waits for this one thread is the next of our own.
+  const std::uint64_t pending =
+      (masks->thread_pending & ~signal_bit(SIGSTOP)) | masks->process_pending;
+  const std::uint64_t waiting =
+      (pending & ~masks->blocked) | (signal != 0 ? signal_bit(signal) : 0);
+  if (has_effect(*masks, waiting)) {
+    return false;  // it has a reason of its own
+  }
+  Native::rewind_syscall(registers, 0);
+  return ptrace::set_registers(tid, registers).has_value();
+}
+
+}  // namespace sp::supervisor

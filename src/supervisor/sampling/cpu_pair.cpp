@@ -1,0 +1,37 @@
+#include "supervisor/sampling/cpu_pair.h"
+
+#include <array>
+
+#include "supervisor/linux/proc_files.h"
+
+namespace sp::supervisor {
+
+void ExactPace::keep_until(core::TimePoint deadline) {
+  constexpr std::size_t kMostLooks = 256;
+  slots_.refresh(list_, list_version_);
+  int busy = 0;
+  int cpu = -1;
+  pid_t tid = 0;
+  for (std::size_t i = 0; i < list_.size() && i < kMostLooks && busy < 2; ++i) {
+    std::array<char, 1024> buffer;
+    SampleSlot& slot = *list_[i];
+    const auto stat = parse_stat(reread(slot.stat, slot, "stat", buffer));
+    // 't': it stands in one of its stops.
+    if (stat && (stat->state == 'R' || stat->state == 't')) {
+      ++busy;
+      cpu = stat->processor;
+      tid = slot.thread.tid;
+    }
+  }
+  if (busy != 1) {
+    if (busy > 1) {
+      follower_.visit();
+    }
+    return;
+  }
+  follower_.follow(cpu, tid);
+  while (follower_.keeps_busy() && core::Clock::now() < deadline) {
+  }
+}
+
+}  // namespace sp::supervisor

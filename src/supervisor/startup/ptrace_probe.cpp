@@ -1,0 +1,225 @@
+#include "supervisor/startup/ptrace_probe.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/fd.h"
+
+namespace sp::supervisor {
+namespace {
+
+using core::fail;
+using core::fail_errno;
+using core::Result;
+
+constexpr unsigned long kGetPersonality = 0xffffffff;  // personality(2)
+
+// A child that does `body` and ends; killed and collected where it has not ended before we do.
+class Child {
+ public:
+  template <typename Body>
+  explicit Child(Body body) : parent_(::getpid()), pid_(::fork()) {
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::_exit(::getppid() == parent_ ? body() : 1);  // it may have died before the prctl
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      (void)wait();
+    }
+  }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// Waits for the next report of the child, a stop or its end.
+  [[nodiscard]] std::optional<int> wait() {
+    int status = 0;
+    pid_t reported = 0;
+    do {
+      reported = ::waitpid(pid_, &status, __WALL);
+    } while (reported == -1 && errno == EINTR);
+    if (reported != pid_) {
+      return std::nullopt;
+    }
+    if (!WIFSTOPPED(status)) {
+      pid_ = -1;
+    }
+    return status;
+  }
+
+ private:
+  pid_t parent_;
+  pid_t pid_;
+};
+
+// What a probing child found out, as it travels to us: errno, and where it is 0 the value.
+template <typename Value>
+struct Answer {
+  int error = 0;
+  Value value{};
+};
+
+// Runs `probe` in a process of its own, so that no tracee and no affinity of it becomes ours.
+template <typename Probe>
+auto in_own_process(const std::string& doing, Probe probe)
+    -> Result<decltype(std::declval<Probe>()().value)> {
+  using Reply = decltype(probe());
+  static_assert(std::is_trivially_copyable_v<Reply>);
+  int ends[2];
+  if (::pipe(ends) != 0) {
+    return fail_errno(doing);
+  }
+  const core::UniqueFd reading(ends[0]);
+  core::UniqueFd writing(ends[1]);
+  Child child([&] {
+    const Reply reply = probe();
+    return ::write(writing.get(), &reply, sizeof reply) == sizeof reply ? 0 : 1;
+  });
+  if (child.pid() < 0) {
+    return fail_errno(doing);
+  }
+  writing.reset();
+  Reply reply;
+  ssize_t got = 0;
+  do {
+    got = ::read(reading.get(), &reply, sizeof reply);
+  } while (got == -1 && errno == EINTR);
+  (void)child.wait();
+  if (got != sizeof reply) {
+    return fail(doing, ECHILD);
+  }
+  if (reply.error != 0) {
+    return fail(doing, reply.error);
+  }
+  return reply.value;
+}
+
+bool move_to_cpu(pid_t pid, int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<unsigned>(cpu), &set);
+  return ::sched_setaffinity(pid, sizeof set, &set) == 0;
+}
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(static_cast<unsigned>(cpu), &set)) {
+        cpus.push_back(cpu);
+      }
+    }
+  }
+  return cpus;
+}
+
+// The median time of a stop and a resume; nothing where the child went away or ptrace failed.
+std::optional<core::Duration> median_stop(Child& busy, int rounds) {
+  std::vector<core::Duration> times;
+  for (int i = 0; i < rounds; ++i) {
+    const core::TimePoint begin = core::Clock::now();
+    if (::ptrace(PTRACE_INTERRUPT, busy.pid(), nullptr, nullptr) != 0) {
+      return std::nullopt;
+    }
+    const auto status = busy.wait();
+    if (!status || !WIFSTOPPED(*status) ||
+        ::ptrace(PTRACE_CONT, busy.pid(), nullptr, nullptr) != 0) {
+      return std::nullopt;
+    }
+    times.push_back(core::Clock::now() - begin);
+    // Lets the child get on its way: a stop of a thread that never ran would cost less.
+    const core::TimePoint until = core::Clock::now() + std::chrono::microseconds(50);
+    while (core::Clock::now() < until) {
+      ::sched_yield();
+    }
+  }
+  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
+  return times[static_cast<std::size_t>(rounds) / 2];
+}
+
+Answer<StopCost> measure(int rounds) {
+  Child busy([] {
+    for (volatile unsigned turns = 0;;) {
+      turns = turns + 1;
+    }
+    return 0;
+  });
+  if (busy.pid() < 0 || ::ptrace(PTRACE_SEIZE, busy.pid(), nullptr, nullptr) != 0) {
+    return {errno, {}};
+  }
+  const std::vector<int> cpus = allowed_cpus();
+  StopCost cost;
+  if (!cpus.empty()) {
+    move_to_cpu(0, cpus.front());
+    move_to_cpu(busy.pid(), cpus.front());
+  }
+  const auto same = median_stop(busy, rounds);
+  if (!same) {
+    return {errno == 0 ? ECHILD : errno, {}};
+  }
+  cost.same_cpu = *same;
+  if (cpus.size() > 1) {
+    move_to_cpu(busy.pid(), cpus[1]);
+    cost.other_cpu = median_stop(busy, rounds).value_or(core::Duration::zero());
+  }
+  return {0, cost};
+}
+
+}  // namespace
+
+int probe_filter() {
+  // No process has the pid -1, so that a kernel that hears the request answers ESRCH.
+  errno = 0;
+  ::ptrace(PTRACE_CONT, -1, nullptr, nullptr);
+  return errno == ESRCH ? 0 : errno;
+}
+
+Result<void> probe_attach(pid_t pid) {
+  const auto answer = in_own_process("attaching to process " + std::to_string(pid), [pid] {
+    const bool attached = ::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0;
+    return Answer<bool>{attached ? 0 : errno, attached};
+  });
+  return answer.map([](bool) {});
+}
+
+Result<StopCost> probe_stop_cost(int rounds) {
+  return in_own_process("stopping a child", [rounds] { return measure(rounds); });
+}
+
+bool probe_no_aslr() {
+  const int before = ::personality(kGetPersonality);
+  if (before == -1) {
+    return false;
+  }
+  const auto wanted = static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE;
+  const bool allowed = ::personality(wanted) != -1;
+  ::personality(static_cast<unsigned long>(before));
+  return allowed;
+}
+
+bool probe_memory_reads() {
+  const int original = 42;
+  int copy = 0;
+  const iovec ours{&copy, sizeof copy};
+  const iovec theirs{const_cast<int*>(&original), sizeof original};
+  return ::process_vm_readv(::getpid(), &ours, 1, &theirs, 1, 0) == sizeof copy && copy == 42;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/ids.h"
+#include "core/mapping.h"
+#include "supervisor/instruments/exact/counted_code.h"
+#include "supervisor/instruments/exact/counted_thread.h"
+#include "supervisor/guardian/guardian.h"
+#include "supervisor/instruments/probes/probed_code.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/tracees/sample_slot.h"
+
+namespace sp::supervisor {
+
+/// A process that we trace threads of.
+struct TracedProcess {
+  core::ProcessId id;
+  GuardedProcess* guard = nullptr;
+  std::size_t threads = 0;
+  std::size_t exiting = 0;  // threads that have reported their exit and are not reaped yet
+  /// Executable ranges as of the last look at its maps, sorted.
+  std::vector<core::AddressRange> code;
+  core::TimePoint maps_read;
+  core::Duration maps_reading{};  // how long that took
+  std::uint64_t samples = 0;
+  std::uint64_t samples_since_maps = 0;
+  bool profiled = true;  // false: 32-bit code, or not to be sampled
+  bool followed = true;  // false: traced only because it has breakpoints of its parent's
+  std::shared_ptr<CountedCode> counted;  // in exact mode
+  std::shared_ptr<ProbedCode> probed;    // in default mode
+  bool from_start = false;               // its program has executed nothing that was not watched
+};
+
+/// A thread that is seized by us.
+struct Tracee {
+  core::ThreadId id;
+  std::shared_ptr<TracedProcess> process;
+  std::shared_ptr<SampleSlot> slot;                  // null where it is not to be sampled
+  std::size_t stack_bytes = std::size_t{16} << 10U;  // how much of the stack is copied
+  std::uint64_t blocked_wait = 0;  // a stop is on its way for this wait's stack (--wall)
+  std::string last_name;           // read when its exit was announced
+  bool let_go = false;             // is to be detached as soon as no stop of ours is on its way
+  bool is_awaited = false;         // it sleeps, and was woken to be let go in a stop
+  bool group_stopped = false;
+  bool was_group_stopped = false;  // and SIGCONT was not yet delivered
+  CountedThread counted;           // in exact mode
+  ProbedThread probed;             // in default mode
+};
+
+/// Who is traced. Runs on the ptrace thread.
+class TraceeTable {
+ public:
+  [[nodiscard]] Tracee* find(pid_t tid);
+  [[nodiscard]] std::shared_ptr<TracedProcess> find_process(pid_t pid) const;
+
+  /// A new thread of `process`.
+  Tracee& add(pid_t tid, std::shared_ptr<TracedProcess> process);
+  /// Makes the process known; the serial tells it from an earlier one of the same pid.
+  std::shared_ptr<TracedProcess> add_process(pid_t pid);
+  /// The same process with another program: a new serial, but not one process more.
+  std::shared_ptr<TracedProcess> exec_process(pid_t pid);
+  void forget_process(pid_t pid) { processes_.erase(pid); }
+
+  void remove(pid_t tid) { tracees_.erase(tid); }
+
+  [[nodiscard]] bool empty() const { return tracees_.empty(); }
+  [[nodiscard]] std::unordered_map<pid_t, Tracee>& all() { return tracees_; }
+  [[nodiscard]] std::uint64_t threads_seen() const { return next_thread_ - execs_; }
+  [[nodiscard]] std::uint64_t processes_seen() const { return next_process_ - execs_; }
+
+ private:
+  std::unordered_map<pid_t, Tracee> tracees_;
+  std::map<pid_t, std::shared_ptr<TracedProcess>> processes_;
+  std::uint32_t next_thread_ = 0;
+  std::uint32_t next_process_ = 0;
+  std::uint32_t execs_ = 0;
+};
+
+}  // namespace sp::supervisor

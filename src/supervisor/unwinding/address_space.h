@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/mapping.h"
+#include "supervisor/unwinding/address_space_modules.h"
+
+namespace sp::supervisor {
+
+/// Executable memory of a process.
+struct CodeRegion {
+  core::AddressRange range;
+  CodeModule* module = nullptr;     // find() sees to it that there is one
+  std::uint64_t bias = 0;           // address in the process less ELF address; 0 without a file
+  std::span<const std::byte> code;  // the file's bytes from range.begin on; empty without a file
+
+  [[nodiscard]] std::uint64_t elf_address(core::Address address) const {
+    return address.value() - bias;
+  }
+  [[nodiscard]] std::span<const std::byte> code_from(core::Address address) const;
+  [[nodiscard]] std::span<const std::byte> code_before(core::Address address) const;
+};
+
+struct RefreshOptions {
+  /// How often /proc/PID/maps is read at most while addresses are met that are in no code.
+  core::Duration after_miss = std::chrono::milliseconds(10);
+  /// How often it is read anyway: a library may have been unloaded and another put in its place.
+  core::Duration period = std::chrono::milliseconds(500);
+};
+
+/// Which code lies where in one process. It reads /proc/PID/maps again by itself when it is asked
+/// for code that it does not know.
+class AddressSpace {
+ public:
+  AddressSpace(ModuleTable& modules, core::ProcessId process, RefreshOptions options);
+
+  /// A snapshot that is known to be this process's.
+  /// `tid` is a thread that lived when they were read: a leader that has ended shows no files.
+  void set_maps(std::vector<core::Mapping> maps, pid_t tid);
+  /// A forked child begins with its parent's memory.
+  void inherit(const AddressSpace& parent);
+  /// To be called before a stack is looked at: `tid` is a thread of the process that is alive.
+  void begin_sample(pid_t tid, core::TimePoint now);
+
+  /// The code at an address; null where there is none. Good until the next call that is not const.
+  const CodeRegion* find(core::Address address);
+  /// The same, but it looks at no maps again: what the last ones say.
+  const CodeRegion* find_mapped(core::Address address);
+  /// Where an offset of a module lies; nothing where it is in no known code of it.
+  [[nodiscard]] std::optional<core::Address> address_of(core::ModuleOffset where) const;
+  /// The mapping of any kind that holds the address, as far as known.
+  [[nodiscard]] const core::Mapping* mapping_at(core::Address address) const;
+
+ private:
+  CodeRegion* find_known(core::Address address);
+  const CodeRegion* with_module(CodeRegion* region);
+  void refresh();
+  bool rebuild(std::vector<core::Mapping> maps, bool may_be_another);
+  CodeRegion region_of(const core::Mapping& mapping, const std::vector<core::Mapping>& maps);
+
+  ModuleTable& modules_;
+  RefreshOptions options_;
+  ProcessFiles files_;
+  bool root_known_ = false;
+  bool inherited_ = false;
+  std::string maps_text_;
+  std::vector<core::Mapping> maps_;
+  std::vector<CodeRegion> regions_;
+  CodeModule* jit_ = nullptr;
+  core::TimePoint now_{};
+  std::optional<core::TimePoint> refreshed_;
+};
+
+}  // namespace sp::supervisor

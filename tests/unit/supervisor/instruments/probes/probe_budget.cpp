@@ -1,0 +1,94 @@
+#include "supervisor/instruments/probes/probe_budget.h"
+
+#include <gtest/gtest.h>
+
+namespace sp::supervisor {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(ProbeBudget, is_half_of_the_overhead_beyond_a_first_allowance) {
+  ProbeBudget budget(20);
+  budget.spend(milliseconds(103));
+  EXPECT_TRUE(budget.is_exceeded(milliseconds(999)));
+  EXPECT_FALSE(budget.is_exceeded(milliseconds(1000)));
+  EXPECT_EQ(budget.spent(), milliseconds(103));
+}
+
+TEST(ProbeBudget, allows_a_short_program_something) {
+  ProbeBudget budget(5);
+  budget.spend(milliseconds(3));
+  EXPECT_FALSE(budget.is_exceeded({}));
+  budget.spend(microseconds(1));
+  EXPECT_TRUE(budget.is_exceeded({}));
+}
+
+TEST(ProbeBudget, without_a_limit_is_never_exceeded) {
+  ProbeBudget budget(0);
+  budget.spend(seconds(100));
+  EXPECT_FALSE(budget.is_exceeded({}));
+  EXPECT_FALSE(budget.is_exceeded(seconds(1)));
+  EXPECT_DOUBLE_EQ(budget.used(seconds(200)), 0.5);
+}
+
+TEST(ProbeBudget, without_a_limit_has_a_bottleneck_where_hits_take_a_third_of_the_time) {
+  ProbeBudget budget(0);
+  core::TimePoint now{seconds(100)};
+  budget.spend(seconds(1));
+  EXPECT_FALSE(budget.is_bottleneck(now));  // a short program may cost that
+  budget.spend(milliseconds(10));
+  EXPECT_FALSE(budget.is_bottleneck(now += milliseconds(31)));
+  budget.spend(milliseconds(10));
+  EXPECT_TRUE(budget.is_bottleneck(now += milliseconds(29)));
+  EXPECT_FALSE(budget.is_bottleneck(now += milliseconds(29)));
+}
+
+TEST(ProbeBudget, leaves_a_quarter_for_sampling) {
+  ProbeBudget budget(20);
+  EXPECT_DOUBLE_EQ(budget.used({}), 0);
+  budget.spend(milliseconds(50));
+  EXPECT_DOUBLE_EQ(budget.used({}), 0);
+  EXPECT_DOUBLE_EQ(budget.used(seconds(1)), 0.05);
+  budget.spend(milliseconds(70));
+  EXPECT_DOUBLE_EQ(budget.used(seconds(1)), 0.12);
+  budget.spend(seconds(1));
+  EXPECT_DOUBLE_EQ(budget.used(seconds(1)), 0.15);
+}
+
+TEST(HitCost, is_the_time_handled_and_the_way_to_and_fro) {
+  HitCost cost;
+  // Not known yet: the way is taken to be 8 us.
+  EXPECT_EQ(cost.add(microseconds(2), {}), microseconds(10));
+}
+
+TEST(HitCost, learns_the_way_from_the_quickest_return) {
+  HitCost cost;
+  for (int i = 0; i < 64; ++i) {
+    (void)cost.add(microseconds(2), i == 40 ? microseconds(3) : microseconds(500));
+  }
+  EXPECT_EQ(cost.add(microseconds(1), microseconds(500)), microseconds(4));
+}
+
+TEST(HitCost, does_not_take_the_targets_own_time_for_the_way) {
+  HitCost cost;
+  for (int i = 0; i < 64; ++i) {
+    (void)cost.add(microseconds(2), seconds(1));
+  }
+  EXPECT_LE(cost.add(microseconds(1), {}), microseconds(61));
+}
+
+TEST(HitCost, follows_a_way_that_gets_longer) {
+  HitCost cost;
+  for (int i = 0; i < 64; ++i) {
+    (void)cost.add(microseconds(2), microseconds(3));
+  }
+  for (int i = 0; i < 64; ++i) {
+    (void)cost.add(microseconds(2), microseconds(40));
+  }
+  EXPECT_EQ(cost.add(microseconds(2), microseconds(40)), microseconds(42));
+}
+
+}  // namespace
+}  // namespace sp::supervisor

@@ -1,0 +1,119 @@
+#include "supervisor/linux/cpu_affinity.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+namespace sp::supervisor {
+namespace {
+
+cpu_set_t affinity_of(pid_t tid) {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  EXPECT_EQ(::sched_getaffinity(tid, sizeof cpus, &cpus), 0);
+  return cpus;
+}
+
+/// A thread that waits until the end of the test; it stands for one of ours or the target's.
+class Waiting {
+ public:
+  Waiting()
+      : thread_([this] {
+          tid_ = static_cast<pid_t>(::syscall(SYS_gettid));
+          tid_.notify_all();
+          over_.wait(false);
+        }) {
+    tid_.wait(0);
+  }
+  ~Waiting() {
+    over_ = true;
+    over_.notify_all();
+    thread_.join();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  [[nodiscard]] pid_t tid() const { return tid_; }
+  void only_on(int a, int b) const {
+    cpu_set_t cpus = only_cpu(a);
+    CPU_SET(b, &cpus);
+    ASSERT_EQ(::sched_setaffinity(tid_, sizeof cpus, &cpus), 0);
+  }
+
+ private:
+  std::atomic<pid_t> tid_{0};
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+class CpuFollowerPlaces : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int found = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; ++cpu) {
+      if (CPU_ISSET(cpu, &before_)) {
+        (found++ == 0 ? one_ : two_) = cpu;
+      }
+    }
+    if (found < 2) {
+      GTEST_SKIP() << "one CPU: there is nothing to choose";
+    }
+  }
+  void TearDown() override { ::sched_setaffinity(0, sizeof before_, &before_); }
+
+  const cpu_set_t before_ = affinity_of(0);
+  int one_ = 0;
+  int two_ = 0;
+};
+
+TEST_F(CpuFollowerPlaces, the_server_beside_a_target_of_two_cpus_and_keeps_the_other_busy) {
+  const Waiting server;
+  const Waiting helper;
+  const Waiting target;
+  target.only_on(one_, two_);
+  CpuFollower follower(server.tid(), {helper.tid()});
+  follower.follow(one_, target.tid());
+  const cpu_set_t at_target = only_cpu(one_);
+  EXPECT_TRUE(follower.keeps_busy());
+  cpu_set_t now = affinity_of(server.tid());
+  EXPECT_TRUE(CPU_EQUAL(&now, &at_target));
+  const cpu_set_t other = only_cpu(two_);
+  now = affinity_of(0);
+  EXPECT_TRUE(CPU_EQUAL(&now, &other));
+  now = affinity_of(helper.tid());
+  EXPECT_FALSE(CPU_ISSET(one_, &now));
+  // The target's own is never touched.
+  now = affinity_of(target.tid());
+  EXPECT_EQ(CPU_COUNT(&now), 2);
+}
+
+TEST_F(CpuFollowerPlaces, nothing_busy_for_a_target_that_cannot_move) {
+  const Waiting server;
+  const Waiting target;
+  target.only_on(two_, two_);
+  CpuFollower follower(server.tid(), {});
+  follower.follow(two_, target.tid());
+  EXPECT_FALSE(follower.keeps_busy());
+  const cpu_set_t at_target = only_cpu(two_);
+  const cpu_set_t now = affinity_of(server.tid());
+  EXPECT_TRUE(CPU_EQUAL(&now, &at_target));
+}
+
+TEST_F(CpuFollowerPlaces, everything_as_it_was_where_the_target_is_on_several) {
+  const Waiting server;
+  const Waiting target;
+  CpuFollower follower(server.tid(), {});
+  follower.follow(one_, target.tid());
+  follower.visit();
+  EXPECT_FALSE(follower.keeps_busy());
+  for (const pid_t tid : {server.tid(), 0}) {
+    const cpu_set_t now = affinity_of(tid);
+    EXPECT_TRUE(CPU_EQUAL(&now, &before_));
+  }
+}
+
+}  // namespace
+}  // namespace sp::supervisor
