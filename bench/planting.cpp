@@ -17,8 +17,8 @@
 
 #include "arch/native.h"
 #include "core/clock.h"
-#include "supervisor/instruments/exact/counted_code.h"
 #include "supervisor/guardian/guardian.h"
+#include "supervisor/instruments/exact/counted_code.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/linux/proc_files.h"
 
@@ -29,7 +29,7 @@ using sp::core::Address;
 constexpr std::size_t kFunction = 16;
 
 /// Everything is a function of one block.
-class EachItself final : public sp::supervisor::CodeMaps {
+class EachItself final : public sp::supervisor::CodeAnalysis {
  public:
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
@@ -95,7 +95,7 @@ std::vector<sp::core::Mapping> maps_of(pid_t pid) {
 
 /// Plants what `plant` plants in `code` and takes it away again.
 template <typename Plant>
-void measure(const char* what, std::size_t count, sp::supervisor::PlantedCode& code,
+void measure(const char* what, std::size_t count, sp::supervisor::BreakpointTable& code,
              const Plant& plant) {
   const double before = resident_megabytes();
   const auto begin = sp::core::Clock::now();

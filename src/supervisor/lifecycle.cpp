@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "supervisor/linux/proc_files.h"
 #include "supervisor/breakpoints/memory_origin.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/supervisor.h"
 
 namespace sp::supervisor {
@@ -72,7 +72,7 @@ Tracee* Supervisor::adopt(pid_t tid) {
 }
 
 void Supervisor::on_forked(const Tracee& tracee) {
-  const auto child = plants() ? ptrace::event_message(tracee.id.tid) : core::fail("");
+  const auto child = may_insert() ? ptrace::event_message(tracee.id.tid) : core::fail("");
   if (!child) {
     return;
   }
@@ -98,12 +98,12 @@ std::shared_ptr<Code> Supervisor::find_unannounced(std::shared_ptr<Code> TracedP
                                                    pid_t tid, core::ProcessId parent) {
   const auto known = tracees_.find_process(parent.pid);
   if (auto of_known = known != nullptr ? (*known).*code : nullptr;
-      of_known != nullptr && descent(*of_known, tid) != Descent::of_another) {
+      of_known != nullptr && memory_origin(*of_known, tid) != MemoryOrigin::other_process) {
     return of_known;
   }
   for (const Ended& ended : ended_) {
     if (auto of_ended = (*ended.process).*code;
-        of_ended != nullptr && descent(*of_ended, tid) == Descent::copy) {
+        of_ended != nullptr && memory_origin(*of_ended, tid) == MemoryOrigin::copy) {
       return of_ended;
     }
   }
@@ -166,7 +166,7 @@ Tracee& Supervisor::add_tracee(pid_t tid, pid_t pid, std::shared_ptr<TracedProce
   probed_origins_.erase(tid);
   tracee.probed.counted = tracee.process->followed && (options_.all_threads || tid == pid);
   tracee.counted.counted = tracee.process->followed && (options_.all_threads || tid == pid);
-  tracee.let_go = plants() && !tracee.process->profiled;
+  tracee.let_go = may_insert() && !tracee.process->profiled;
   if (!releasing_ && tracee.process->profiled && tracee.process->followed &&
       (options_.all_threads || tid == pid)) {
     tracee.slot = std::make_shared<SampleSlot>(tracee.process->id, tracee.id);

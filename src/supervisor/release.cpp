@@ -25,7 +25,7 @@ constexpr core::Duration kDetachGrace = std::chrono::seconds(10);
 
 bool Supervisor::has_something_of_ours(const TracedProcess& process) {
   const auto has_page = [](const auto& code) {
-    return code != nullptr && code->rescue().page != core::Address{};
+    return code != nullptr && code->trap_handler().page != core::Address{};
   };
   return has_page(process.counted) || has_page(process.probed);
 }

@@ -9,8 +9,8 @@
 
 #include "core/log.h"
 #include "supervisor/linux/proc_files.h"
-#include "supervisor/supervisor.h"
 #include "supervisor/linux/syscall_restart.h"
+#include "supervisor/supervisor.h"
 
 namespace sp::supervisor {
 
@@ -179,14 +179,14 @@ void Supervisor::on_signal(Tracee& tracee, int signal) {
   if ((signal == SIGINT || signal == SIGQUIT) && child_) {
     target_saw_interrupt_ = reported_at_;
     if (interrupted_at_) {
-      doorbell_.ring();
+      wakeup_.send();
     }
   }
   // A signal that the program ignores must not break its system calls either. After a group-stop
   // SIGCONT finds calls that were broken by the stop, and would have been without us.
   if (!(signal == SIGCONT && std::exchange(tracee.was_group_stopped, false))) {
     if (auto registers = ptrace::registers(tracee.id.tid)) {
-      undo_interruption(tracee.id.tid, *registers, signal);
+      restart_interrupted_call(tracee.id.tid, *registers, signal);
     }
   }
   resume(tracee, signal);
@@ -214,8 +214,8 @@ void Supervisor::on_group_stop(Tracee& tracee) {
     tracee.slot->state.compare_exchange_strong(idle, SlotState::not_sampled);
   }
   (void)ptrace::listen(tracee.id.tid);
-  if (tracee.id.tid == root_ && wishes_.suspend) {
-    doorbell_.ring();
+  if (tracee.id.tid == root_ && user_requests_.suspend) {
+    wakeup_.send();
   }
 }
 
@@ -238,7 +238,7 @@ void Supervisor::on_interrupt_stop(Tracee& tracee) {
   // Nobody asked: let go, or a second PTRACE_INTERRUPT reached it in the stop of the first. It may
   // have broken a system call all the same.
   if (auto registers = ptrace::registers(tracee.id.tid)) {
-    undo_interruption(tracee.id.tid, *registers, 0);
+    restart_interrupted_call(tracee.id.tid, *registers, 0);
   }
   resume(tracee, 0);
 }
@@ -261,7 +261,7 @@ void Supervisor::sample_and_resume(Tracee& tracee) {
       for_probes = core::Clock::now() - begin;
     }
   } else if (auto registers = ptrace::registers(tracee.id.tid)) {
-    undo_interruption(tracee.id.tid, *registers, 0);
+    restart_interrupted_call(tracee.id.tid, *registers, 0);
   }
   let_run(tracee, 0, true);  // `tracee` may be gone now
   if (wanted) {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/log.h"
-#include "supervisor/startup/attach.h"
 #include "supervisor/linux/proc_files.h"
+#include "supervisor/startup/attach.h"
 #include "supervisor/startup/refusal.h"
 
 namespace sp::supervisor {
@@ -30,7 +30,7 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
       guardian_(guardian),
       requests_(requests),
       outbox_(events),
-      timer_(options_.timer, slots_, meter_, wishes_, doorbell_, events),
+      timer_(options_.timer, slots_, meter_, user_requests_, wakeup_, events),
       sampler_(options_.sampler, outbox_) {
   if (options_.exact) {
     exact_.emplace(*options_.exact, outbox_, guardian_);
@@ -41,9 +41,9 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
 
 tl::expected<void, StartFailure> Supervisor::prepare() {
   // A child that is not to be followed has to be rid of its parent's breakpoints all the same.
-  const ptrace::FollowOptions follow{options_.follow_forks || plants()};
+  const ptrace::FollowOptions follow{options_.follow_forks || may_insert()};
   ptrace::bind_to_this_thread();
-  doorbell_.belongs_to_this_thread();
+  wakeup_.target_this_thread();
   if (!options_.command.empty()) {
     auto child = LaunchedChild::fork({options_.command, options_.no_aslr});
     if (!child) {
@@ -109,33 +109,33 @@ void Supervisor::run() {
   begin_release();
   // Stops that are on their way must have come before the events end.
   const core::TimePoint deadline = core::Clock::now() + kStopGrace;
-  wishes_.heartbeat = true;
+  user_requests_.heartbeat = true;
   while (stops_in_flight() && core::Clock::now() < deadline) {
     one_round(true);
   }
   cancel_stops_in_flight();
-  if (plants()) {
+  if (may_insert()) {
     wait_for_detaching();
   }
   outbox_.close();
 }
 
 void Supervisor::serve(const std::function<bool()>& finished) {
-  wishes_.heartbeat = true;
+  user_requests_.heartbeat = true;
   while (!finished()) {
     one_round(true);
   }
 }
 
 void Supervisor::one_round(bool block) {
-  if (doorbell_.taken()) {
-    serve_wishes();
+  if (wakeup_.taken()) {
+    serve_user_requests();
     if (over_ && !releasing_) {
       return;  // where every thread sleeps no report would end the wait
     }
   }
   outbox_.flush();
-  const auto report = plants() ? ptrace::watch_any(block) : ptrace::wait_any(block);
+  const auto report = may_insert() ? ptrace::watch_any(block) : ptrace::wait_any(block);
   if (!report) {
     // ECHILD: nothing is left. Somebody rings while we wait for more than children.
     over_ = true;

@@ -15,17 +15,17 @@
 #include "core/messages.h"
 #include "core/run_facts.h"
 #include "supervisor/channels/control_signals.h"
-#include "supervisor/instruments/exact/exact_counter.h"
-#include "supervisor/sampling/governor.h"
-#include "supervisor/guardian/guardian.h"
-#include "supervisor/startup/launch.h"
 #include "supervisor/channels/outbox.h"
+#include "supervisor/guardian/guardian.h"
+#include "supervisor/instruments/exact/exact_counter.h"
 #include "supervisor/instruments/probes/probe_counter.h"
 #include "supervisor/linux/ptrace.h"
+#include "supervisor/linux/wait_status.h"
+#include "supervisor/sampling/governor.h"
 #include "supervisor/sampling/sample_timer.h"
 #include "supervisor/sampling/sampler.h"
+#include "supervisor/startup/launch.h"
 #include "supervisor/tracees/tracee.h"
-#include "supervisor/linux/wait_status.h"
 
 namespace sp::supervisor {
 
@@ -73,8 +73,8 @@ class Supervisor {
   /// The target's pid, after prepare().
   [[nodiscard]] pid_t pid() const { return root_; }
   [[nodiscard]] SampleTimer& timer() { return timer_; }
-  [[nodiscard]] Doorbell& doorbell() { return doorbell_; }
-  [[nodiscard]] Wishes& wishes() { return wishes_; }
+  [[nodiscard]] WakeupSignal& wakeup() { return wakeup_; }
+  [[nodiscard]] UserRequests& user_requests() { return user_requests_; }
   /// Set where the exec of the launched program failed.
   [[nodiscard]] const std::optional<StartFailure>& exec_failure() const { return exec_failure_; }
 
@@ -84,7 +84,7 @@ class Supervisor {
  private:
   // The loop (supervisor.cpp), what is asked for (wishes.cpp), the end (release.cpp).
   void one_round(bool block);
-  void serve_wishes();
+  void serve_user_requests();
   void serve_interrupts();
   void serve_requests();
   void suspend_with_target();
@@ -117,7 +117,7 @@ class Supervisor {
   [[nodiscard]] bool on_probe_stop(Tracee& tracee, const WaitStatus& status);
   [[nodiscard]] bool make_detachable(Tracee& tracee);
   [[nodiscard]] static bool has_something_of_ours(const TracedProcess& process);
-  [[nodiscard]] bool plants() const { return exact_ || probes_; }
+  [[nodiscard]] bool may_insert() const { return exact_ || probes_; }
   void begin_counting_child(TracedProcess& process, pid_t tid, core::ProcessId parent);
   void begin_probing_child(TracedProcess& process, pid_t tid, core::ProcessId parent);
   [[nodiscard]] bool is_own_stop(const Tracee& tracee) const;
@@ -143,8 +143,8 @@ class Supervisor {
   Outbox outbox_;
   SampleSlots slots_;
   CostMeter meter_;
-  Wishes wishes_;
-  Doorbell doorbell_;
+  UserRequests user_requests_;
+  WakeupSignal wakeup_;
   SampleTimer timer_;
   Sampler sampler_;
   TraceeTable tracees_;

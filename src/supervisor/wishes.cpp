@@ -20,34 +20,34 @@ constexpr core::Duration kSuspendGrace = milliseconds(300);
 
 }  // namespace
 
-void Supervisor::serve_wishes() {
-  if (wishes_.snapshots.exchange(0) > 0 && !releasing_) {
+void Supervisor::serve_user_requests() {
+  if (user_requests_.snapshots.exchange(0) > 0 && !releasing_) {
     tell_names();
     send_all_counts();
     outbox_.deliver({{}, {}, core::Clock::now(), core::SnapshotWanted{}});
   }
-  if (wishes_.interrupts_wanted.exchange(false)) {
+  if (user_requests_.interrupts_wanted.exchange(false)) {
     interrupt_wanted_slots();
   }
-  if (wishes_.requests.exchange(false)) {
+  if (user_requests_.requests.exchange(false)) {
     serve_requests();
   }
-  if (wishes_.time_is_up) {
+  if (user_requests_.time_is_up) {
     over_ = true;
   }
-  if (wishes_.terminate && !interrupted_at_) {
+  if (user_requests_.terminate && !interrupted_at_) {
     // Sent to the whole process group it ends the target too: give that a moment to show.
     interrupted_at_ = core::Clock::now();
-    wishes_.heartbeat = true;
+    user_requests_.heartbeat = true;
   }
   serve_interrupts();
-  if (wishes_.suspend) {
+  if (user_requests_.suspend) {
     suspend_with_target();
   }
 }
 
 void Supervisor::serve_interrupts() {
-  const int interrupts = wishes_.interrupts;
+  const int interrupts = user_requests_.interrupts;
   if (interrupts > interrupts_served_) {
     interrupts_served_ = interrupts;
     if (!child_ || interrupts > 1) {
@@ -55,7 +55,7 @@ void Supervisor::serve_interrupts() {
       return;
     }
     interrupted_at_ = core::Clock::now();
-    wishes_.heartbeat = true;
+    user_requests_.heartbeat = true;
   }
   if (!interrupted_at_ || waits_for_target_) {
     return;
@@ -64,10 +64,10 @@ void Supervisor::serve_interrupts() {
     over_ = true;
     return;
   }
-  if (!wishes_.terminate && target_saw_interrupt_ + kInterruptGrace > *interrupted_at_) {
+  if (!user_requests_.terminate && target_saw_interrupt_ + kInterruptGrace > *interrupted_at_) {
     // Ctrl-C in a terminal: the target has it too and decides; we wait for it and then write.
     waits_for_target_ = true;
-    wishes_.heartbeat = false;
+    user_requests_.heartbeat = false;
     core::log_detail("interrupted: waiting for the target to end; once more detaches");
     return;
   }
@@ -104,13 +104,13 @@ void Supervisor::serve_requests() {
 void Supervisor::suspend_with_target() {
   const core::TimePoint now = core::Clock::now();
   if (!child_) {
-    wishes_.suspend = false;
+    user_requests_.suspend = false;
     core::log_note("not stopping: the target would hang with us; Ctrl-C detaches");
     return;
   }
   if (!suspend_asked_at_) {
     suspend_asked_at_ = now;
-    wishes_.heartbeat = true;
+    user_requests_.heartbeat = true;
   }
   const Tracee* root = tracees_.find(root_);
   const bool stopped = root != nullptr && root->group_stopped;
@@ -118,8 +118,8 @@ void Supervisor::suspend_with_target() {
     return;  // looked at again when the bell rings
   }
   suspend_asked_at_.reset();
-  wishes_.suspend = false;
-  wishes_.heartbeat = interrupted_at_.has_value() && !waits_for_target_;
+  user_requests_.suspend = false;
+  user_requests_.heartbeat = interrupted_at_.has_value() && !waits_for_target_;
   if (stopped) {
     // The shell waits for us, not for the target: it must see a stopped job.
     ::kill(::getpid(), SIGSTOP);

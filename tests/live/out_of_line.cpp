@@ -1,6 +1,4 @@
 // Copies that a process got just after it has forked, before its child was seen.
-#include "supervisor/injection/xol_area.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -13,8 +11,9 @@
 #include <optional>
 #include <vector>
 
-#include "supervisor/linux/ptrace.h"
 #include "supervisor/injection/remote_syscall.h"
+#include "supervisor/injection/xol_area.h"
+#include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
@@ -49,7 +48,7 @@ class Twin {
 
   [[nodiscard]] pid_t tid() const { return pid_; }
   [[nodiscard]] TargetMemory memory() const { return TargetMemory(pid_); }
-  [[nodiscard]] Address call() const { return find_place_for_calls(pid_).value_or(Address{}); }
+  [[nodiscard]] Address call() const { return find_code_cave(pid_).value_or(Address{}); }
   [[nodiscard]] std::vector<std::byte> at(Address address) const {
     std::vector<std::byte> bytes(kBytes);
     bytes.resize(memory().read(address, bytes));
@@ -62,7 +61,7 @@ class Twin {
 
 struct OutOfLineOfChild : ::testing::Test {
   /// Where the parent has its copy of some_code's beginning.
-  std::optional<Address> copy_in(OutOfLine& copies, const Twin& twin) {
+  std::optional<Address> copy_in(XolArea& copies, const Twin& twin) {
     return copies.copy_of(site, twin.at(site), twin.memory(), twin.call(), twin.tid());
   }
 
@@ -72,8 +71,8 @@ struct OutOfLineOfChild : ::testing::Test {
 };
 
 TEST_F(OutOfLineOfChild, has_a_copy_that_was_made_since_the_fork) {
-  OutOfLine of_parent;
-  OutOfLine of_child;
+  XolArea of_parent;
+  XolArea of_child;
   of_parent.make_room(site, parent.call(), parent.tid());
   of_child.make_room(site, child.call(), child.tid());
   const auto copy = copy_in(of_parent, parent);
@@ -81,19 +80,19 @@ TEST_F(OutOfLineOfChild, has_a_copy_that_was_made_since_the_fork) {
   ASSERT_NE(child.at(*copy), parent.at(*copy));
 
   of_child = of_parent;
-  EXPECT_TRUE(of_child.make_true_for_child(child.memory(), child.tid(), parent.memory()).empty());
+  EXPECT_TRUE(of_child.resync_child(child.memory(), child.tid(), parent.memory()).empty());
   EXPECT_EQ(child.at(*copy), parent.at(*copy));
   EXPECT_EQ(copy_in(of_child, child), copy);
 }
 
 TEST_F(OutOfLineOfChild, has_room_of_its_own_where_its_parents_was_made_since_the_fork) {
-  OutOfLine of_parent;
+  XolArea of_parent;
   const auto copy = copy_in(of_parent, parent);
   ASSERT_TRUE(copy);
   ASSERT_TRUE(child.at(*copy).empty());
 
-  OutOfLine of_child = of_parent;
-  const auto missing = of_child.make_true_for_child(child.memory(), child.tid(), parent.memory());
+  XolArea of_child = of_parent;
+  const auto missing = of_child.resync_child(child.memory(), child.tid(), parent.memory());
   ASSERT_EQ(missing.size(), 1U);
   EXPECT_TRUE(missing[0].contains(*copy));
   EXPECT_TRUE(of_child.empty());
@@ -103,18 +102,19 @@ TEST_F(OutOfLineOfChild, has_room_of_its_own_where_its_parents_was_made_since_th
 }
 
 TEST_F(OutOfLineOfChild, leaves_alone_what_the_child_has_mapped_there_itself) {
-  OutOfLine of_parent;
+  XolArea of_parent;
   const auto copy = copy_in(of_parent, parent);
   ASSERT_TRUE(copy);
-  OutOfLine of_child = of_parent;
+  XolArea of_child = of_parent;
   constexpr std::uint64_t kPage = 4096;
   const Address page{copy->value() / kPage * kPage};
-  const auto mapped = remote_call(child.tid(), child.call(), SYS_mmap,
-                                  {page.value(), kPage, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~std::uint64_t{0}, 0});
+  const auto mapped =
+      remote_syscall(child.tid(), child.call(), SYS_mmap,
+                     {page.value(), kPage, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~std::uint64_t{0}, 0});
   ASSERT_TRUE(mapped && *mapped == static_cast<std::int64_t>(page.value()));
   const auto before = child.at(*copy);
-  EXPECT_EQ(of_child.make_true_for_child(child.memory(), child.tid(), parent.memory()).size(), 1U);
+  EXPECT_EQ(of_child.resync_child(child.memory(), child.tid(), parent.memory()).size(), 1U);
   EXPECT_EQ(child.at(*copy), before);
 }
 

@@ -29,7 +29,7 @@ constexpr std::size_t kPage = 4096;
 constexpr std::size_t kBlock = 2;
 constexpr std::size_t kFunction = 64;
 
-class KnownMaps final : public CodeMaps {
+class KnownMaps final : public CodeAnalysis {
  public:
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
@@ -113,7 +113,7 @@ class ProbedCodeTest : public ::testing::Test {
   }
 
   void hit(std::size_t offset, int times) {
-    Site* const site = code_->planted_at(begin_ + offset);
+    BreakpointSite* const site = code_->inserted_at(begin_ + offset);
     ASSERT_NE(site, nullptr) << offset;
     for (int i = 0; i < times; ++i) {
       code_->count(code_->block_of(*site), core::Clock::now());
@@ -121,7 +121,7 @@ class ProbedCodeTest : public ::testing::Test {
   }
 
   void pass(std::size_t offset, int times) {
-    Site* const site = code_->planted_at(begin_ + offset);
+    BreakpointSite* const site = code_->inserted_at(begin_ + offset);
     ASSERT_NE(site, nullptr) << offset;
     for (int i = 0; i < times; ++i) {
       code_->pass(code_->block_of(*site));
@@ -248,7 +248,7 @@ TEST_F(ProbedCodeTest, forgets_a_file_that_is_not_mapped_any_more) {
   code_->restore_all();
   code_->unwatch(mapped());
   EXPECT_FALSE(code_->watches_anything());
-  EXPECT_EQ(code_->planted_at(begin_), nullptr);
+  EXPECT_EQ(code_->inserted_at(begin_), nullptr);
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // Calls that a running program has to make, and SIGKILL of who makes it do them.
-#include "supervisor/injection/remote_syscall.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -19,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/wait_status.h"
 
@@ -127,7 +126,7 @@ class Caller {
  private:
   static int run(pid_t target, int stops, int signal) {
     ptrace::bind_to_this_thread();
-    const auto place = find_place_for_calls(target);
+    const auto place = find_code_cave(target);
     if (!place || !ptrace::seize(target, {})) {
       return 1;
     }
@@ -140,11 +139,11 @@ class Caller {
       }
       constexpr int kCalls = 5;
       for (int call = 0; call < kCalls; ++call) {
-        const auto answer = remote_call(target, *place, SYS_getpid, {});
+        const auto answer = remote_syscall(target, *place, SYS_getpid, {});
         if (!answer && answer.error().code == EAGAIN) {
           break;  // it is still on its way out of what the last one of us left
         }
-        const auto failed = remote_call(target, *place, SYS_close, {~0ULL, 0, 0, 0, 0, 0});
+        const auto failed = remote_syscall(target, *place, SYS_close, {~0ULL, 0, 0, 0, 0, 0});
         if (!answer || *answer != target || !failed || *failed != -EBADF) {
           return 3;
         }

@@ -74,7 +74,7 @@ class SyscallRestart : public ::testing::Test {
   }
   [[nodiscard]] bool undo(int signal) const {
     auto registers = ptrace::registers(child_);
-    return registers && undo_interruption(child_, *registers, signal);
+    return registers && restart_interrupted_call(child_, *registers, signal);
   }
   [[nodiscard]] core::Address pc() const {
     const auto registers = ptrace::registers(child_);

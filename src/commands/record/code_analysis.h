@@ -15,7 +15,7 @@ struct KnownCodeOptions {
 };
 
 /// What the symbols and the analyzer know of code, behind the supervisor's interface. One thread.
-class KnownCode final : public supervisor::CodeMaps {
+class KnownCode final : public supervisor::CodeAnalysis {
  public:
   explicit KnownCode(KnownCodeOptions options);
 

@@ -14,18 +14,18 @@
 
 #include "analyzer/analyzer.h"
 #include "arch/native.h"
+#include "commands/record/code_analysis.h"
+#include "commands/record/status_line.h"
 #include "core/check.h"
 #include "core/log.h"
 #include "profiler/profiler.h"
 #include "profiler/summary.h"
 #include "profiler/symbol_namer.h"
-#include "commands/record/code_analysis.h"
-#include "commands/record/status_line.h"
 #include "supervisor/guardian/guardian.h"
-#include "supervisor/startup/launch.h"
 #include "supervisor/linux/proc_files.h"
-#include "supervisor/unwinding/stack_resolver.h"
+#include "supervisor/startup/launch.h"
 #include "supervisor/supervisor.h"
+#include "supervisor/unwinding/stack_resolver.h"
 
 namespace sp::session {
 namespace {
@@ -66,7 +66,7 @@ class ResolverSource final : public analyzer::StackSource {
 };
 
 supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& options,
-                                                 supervisor::CodeMaps& maps) {
+                                                 supervisor::CodeAnalysis& maps) {
   supervisor::SupervisorOptions out;
   out.command = options.command;
   out.pid = options.pid;
@@ -211,7 +211,7 @@ void Session::profile(profiler::RunDirectory directory, std::promise<pid_t>& tid
   }
   profiler_ = nullptr;
   written_out_ = true;
-  supervisor_.doorbell().ring();
+  supervisor_.wakeup().send();
 }
 
 Ending Session::run() {
@@ -251,8 +251,8 @@ Ending Session::run() {
     analyzer::Analyzer analyzer(
         std::make_unique<ResolverSource>(), events_, records_, requests_,
         [this] {
-          supervisor_.wishes().requests = true;
-          supervisor_.doorbell().ring();
+          supervisor_.user_requests().requests = true;
+          supervisor_.wakeup().send();
         },
         planting(options_));
     analyzer.run();
@@ -273,7 +273,7 @@ Ending Session::run() {
     final_facts_.set_value(facts());
   }
   // A third Ctrl-C gives up writing.
-  supervisor_.serve([this] { return written_out_ || supervisor_.wishes().interrupts > 2; });
+  supervisor_.serve([this] { return written_out_ || supervisor_.user_requests().interrupts > 2; });
   if (!written_out_) {
     core::print_error("interrupted: results not written");
     ::_exit(ending().status != 0 ? ending().status : 130);

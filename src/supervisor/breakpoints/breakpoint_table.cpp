@@ -15,100 +15,101 @@ using core::Address;
 
 }  // namespace
 
-PlantedCode::PlantedCode(core::ProcessId owner, pid_t tid, bool plants, Guardian& guardian)
+BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, bool plants, Guardian& guardian)
     : guardian_(guardian),
-      space_(guardian.planted().new_space()),
+      space_(guardian.journal().new_space()),
       owner_(owner),
-      plants_(plants),
+      may_insert_(plants),
       memory_(tid) {
-  (void)guardian_.hand_memory(space_, memory_.fd());
+  (void)guardian_.register_memory(space_, memory_.fd());
 }
 
-PlantedCode::PlantedCode(core::ProcessId owner, pid_t tid, const PlantedCode& parent,
-                         std::uint64_t certain)
+BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const BreakpointTable& parent,
+                                 std::uint64_t certain)
     : guardian_(parent.guardian_),
-      space_(guardian_.planted().new_space()),
+      space_(guardian_.journal().new_space()),
       owner_(owner),
-      plants_(parent.plants_),
-      rescue_(parent.rescue_),
-      copies_(parent.copies_),
+      may_insert_(parent.may_insert_),
+      trap_handler_(parent.trap_handler_),
+      xol_(parent.xol_),
       memory_(tid),
-      ground_(parent.ground_),
+      regions_(parent.regions_),
       pages_(parent.pages_),
       unplantable_pages_(parent.unplantable_pages_),
       sites_(parent.sites_),
-      plantings_(parent.plantings_) {
-  for (const core::AddressRange range : copies_.make_true_for_child(memory_, tid, parent.memory_)) {
+      insertions_(parent.insertions_) {
+  for (const core::AddressRange range : xol_.resync_child(memory_, tid, parent.memory_)) {
     std::erase_if(sites_, [range](const auto& site) { return range.contains(site.first); });
   }
   for (auto& [address, site] : sites_) {
     site.ways = {};
-    site.place = PlantedBoard::kNowhere;
-    if (site.planted) {
-      (void)put_on_board(site);
+    site.journal_entry = Journal::kNoEntry;
+    if (site.inserted) {
+      (void)add_to_journal(site);
     }
-    if (certain > 0 && site.planted && site.number >= certain) {
+    if (certain > 0 && site.inserted && site.insertion >= certain) {
       (void)memory_.write(address, Native::kBreakpoint);
     }
   }
   if (certain == 0) {
-    put_right();
+    resync_all();
   }
   // Only now that all are on the board: until then the guardian would take them for the parent's.
-  (void)guardian_.hand_memory(space_, memory_.fd());
-  if (rescue_.page != Address{}) {
+  (void)guardian_.register_memory(space_, memory_.fd());
+  if (trap_handler_.page != Address{}) {
     tell_guardian_of_handler();
   }
 }
 
-void PlantedCode::tell_guardian_of_handler() {
+void BreakpointTable::tell_guardian_of_handler() {
   const std::uint64_t number = space_;  // a forked child has its parent's there
-  (void)memory_.write(rescue_.page + NativeRescue::kSpace, std::as_bytes(std::span(&number, 1)));
-  guardian_.hand_handler(space_, rescue_.page);
+  (void)memory_.write(trap_handler_.page + NativeRescue::kSpace,
+                      std::as_bytes(std::span(&number, 1)));
+  guardian_.register_trap_handler(space_, trap_handler_.page);
 }
 
-PlantedCode::~PlantedCode() {
+BreakpointTable::~BreakpointTable() {
   for (auto& [address, site] : sites_) {
-    take_off_board(site);
+    remove_from_journal(site);
   }
-  guardian_.forget_memory(space_);
+  guardian_.unregister_memory(space_);
 }
 
-void PlantedCode::take_off_board(Site& site) {
-  if (site.place != PlantedBoard::kNowhere) {
-    guardian_.planted().remove(std::exchange(site.place, PlantedBoard::kNowhere));
+void BreakpointTable::remove_from_journal(BreakpointSite& site) {
+  if (site.journal_entry != Journal::kNoEntry) {
+    guardian_.journal().remove(std::exchange(site.journal_entry, Journal::kNoEntry));
   }
 }
 
-Site* PlantedCode::planted_at(Address address) {
+BreakpointSite* BreakpointTable::inserted_at(Address address) {
   const auto found = sites_.find(address);
-  return found != sites_.end() && found->second.planted ? &found->second : nullptr;
+  return found != sites_.end() && found->second.inserted ? &found->second : nullptr;
 }
 
-Site* PlantedCode::site_at(Address address) {
+BreakpointSite* BreakpointTable::site_at(Address address) {
   const auto found = sites_.find(address);
   return found != sites_.end() ? &found->second : nullptr;
 }
 
-Site* PlantedCode::lifted_at(Address address) {
+BreakpointSite* BreakpointTable::removed_at(Address address) {
   const auto found = sites_.find(address);
-  return found != sites_.end() && !found->second.planted ? &found->second : nullptr;
+  return found != sites_.end() && !found->second.inserted ? &found->second : nullptr;
 }
 
-bool PlantedCode::was_planted_at(Address address) const { return sites_.contains(address); }
+bool BreakpointTable::is_known_site(Address address) const { return sites_.contains(address); }
 
-void PlantedCode::set_maps(const std::vector<core::Mapping>& maps) {
-  ground_.set(maps);
+void BreakpointTable::set_maps(const std::vector<core::Mapping>& maps) {
+  regions_.set(maps);
   maps_are_old_ = false;
 }
 
-std::optional<core::Instruction> PlantedCode::decode(Address address) {
+std::optional<core::Instruction> BreakpointTable::decode(Address address) {
   std::array<std::byte, kLongestCode> code;
   const std::size_t size = fetch(address, code);
   return Native::decode(std::span(code).first(size), address);
 }
 
-std::size_t PlantedCode::fetch(Address from, std::span<std::byte> into) {
+std::size_t BreakpointTable::fetch(Address from, std::span<std::byte> into) {
   std::size_t got = 0;
   while (got < into.size()) {
     const Address at = from + got;
@@ -125,12 +126,12 @@ std::size_t PlantedCode::fetch(Address from, std::span<std::byte> into) {
 }
 
 /// Null where the page changes, or is not there.
-const PlantedCode::Page* PlantedCode::page(Address address) {
+const BreakpointTable::Page* BreakpointTable::page(Address address) {
   const std::uint64_t number = address.value() / kPageSize;
   if (const auto found = pages_.find(number); found != pages_.end()) {
     return found->second.get();
   }
-  if (ground_.at(address) != Ground::fixed) {
+  if (regions_.at(address) != CodeKind::file_backed) {
     return nullptr;
   }
   auto fresh = std::make_shared<Page>();
@@ -140,20 +141,21 @@ const PlantedCode::Page* PlantedCode::page(Address address) {
   return (pages_[number] = std::move(fresh)).get();
 }
 
-std::optional<Address> PlantedCode::copy_of(const Site& site, pid_t tid) {
-  return copies_.copy_of(site.instruction.address, site.code, memory_, rescue_.call, tid);
+std::optional<Address> BreakpointTable::copy_of(const BreakpointSite& site, pid_t tid) {
+  return xol_.copy_of(site.instruction.address, site.code, memory_, trap_handler_.syscall_site,
+                      tid);
 }
 
-std::optional<Address> PlantedCode::copy_of_sequence(Address from, pid_t tid) {
+std::optional<Address> BreakpointTable::copy_of_sequence(Address from, pid_t tid) {
   std::array<std::byte, Native::kLongestExclusive> code{};
   const std::size_t size = fetch(from, code);
-  const OutOfLine::Sequence* const copy =
-      copies_.copy_of_sequence(from, std::span(code).first(size), memory_, rescue_.call, tid);
-  if (copy == nullptr || !rescue_.handler_is_ours) {
+  const XolArea::Sequence* const copy = xol_.copy_of_sequence(
+      from, std::span(code).first(size), memory_, trap_handler_.syscall_site, tid);
+  if (copy == nullptr || !trap_handler_.is_installed) {
     return std::nullopt;
   }
   for (const Address exit : copy->exits) {
-    const auto jump = planted_at(exit) == nullptr ? decode(exit) : std::nullopt;
+    const auto jump = inserted_at(exit) == nullptr ? decode(exit) : std::nullopt;
     if (jump && !write_breakpoint(site_of(*jump))) {
       return std::nullopt;
     }
@@ -161,7 +163,7 @@ std::optional<Address> PlantedCode::copy_of_sequence(Address from, pid_t tid) {
   return copy->at;
 }
 
-std::size_t PlantedCode::sequence_at(Address address) {
+std::size_t BreakpointTable::sequence_at(Address address) {
   if constexpr (Native::kLongestExclusive > 0) {
     std::array<std::byte, Native::kLongestExclusive> code{};
     const std::span<std::byte> there = std::span(code).first(fetch(address, code));
@@ -172,7 +174,7 @@ std::size_t PlantedCode::sequence_at(Address address) {
   }
 }
 
-bool PlantedCode::is_in_sequence(Address address) {
+bool BreakpointTable::is_in_sequence(Address address) {
   if constexpr (Native::kLongestExclusive > 0) {
     std::array<std::byte, 2 * Native::kLongestExclusive> code{};
     const Address first = address - Native::kLongestExclusive;
@@ -187,9 +189,9 @@ bool PlantedCode::is_in_sequence(Address address) {
   return false;
 }
 
-Site& PlantedCode::site_of(const core::Instruction& instruction) {
+BreakpointSite& BreakpointTable::site_of(const core::Instruction& instruction) {
   const auto [found, is_new] = sites_.try_emplace(instruction.address);
-  Site& site = found->second;
+  BreakpointSite& site = found->second;
   if (is_new) {
     site.instruction = instruction;
     fetch(instruction.address, site.code);
@@ -197,61 +199,61 @@ Site& PlantedCode::site_of(const core::Instruction& instruction) {
   return site;
 }
 
-bool PlantedCode::plant(Site& site) {
+bool BreakpointTable::insert(BreakpointSite& site) {
   const Address address = site.instruction.address;
-  return plants_ && !unplantable_pages_.contains(address.value() / kPageSize) &&
+  return may_insert_ && !unplantable_pages_.contains(address.value() / kPageSize) &&
          write_breakpoint(site);
 }
 
-bool PlantedCode::write_breakpoint(Site& site) {
+bool BreakpointTable::write_breakpoint(BreakpointSite& site) {
   const Address address = site.instruction.address;
-  if (!put_on_board(site)) {
+  if (!add_to_journal(site)) {
     return false;
   }
   if (!memory_.write(address, Native::kBreakpoint)) {
-    guardian_.planted().remove(std::exchange(site.place, PlantedBoard::kNowhere));
+    guardian_.journal().remove(std::exchange(site.journal_entry, Journal::kNoEntry));
     unplantable_pages_.insert(address.value() / kPageSize);
     return false;
   }
-  site.number = plantings_++;
-  site.planted = true;
+  site.insertion = insertions_++;
+  site.inserted = true;
   return true;
 }
 
 /// It stays there when it is lifted: a child that was forked before, and is not known to the
 /// guardian yet, has a breakpoint there still.
-bool PlantedCode::put_on_board(Site& site) {
-  if (site.place == PlantedBoard::kNowhere) {
+bool BreakpointTable::add_to_journal(BreakpointSite& site) {
+  if (site.journal_entry == Journal::kNoEntry) {
     const bool last = site.instruction.flow == core::Flow::syscall;  // see CountedCode::gate()
-    site.place = guardian_.planted().add(space_, site.instruction.address, site.code, last);
+    site.journal_entry = guardian_.journal().add(space_, site.instruction.address, site.code, last);
   }
-  return site.place != PlantedBoard::kNowhere;
+  return site.journal_entry != Journal::kNoEntry;
 }
 
-bool PlantedCode::lift(Site& site) {
+bool BreakpointTable::remove(BreakpointSite& site) {
   const bool written = memory_.write(site.instruction.address,
                                      std::span(site.code).first(Native::kBreakpoint.size()));
-  site.planted = false;
+  site.inserted = false;
   return written;
 }
 
-void PlantedCode::restore_all() {
+void BreakpointTable::restore_all() {
   restore({Address{0}, Address{~std::uint64_t{0}}});
-  plants_ = false;
+  may_insert_ = false;
 }
 
-void PlantedCode::restore(core::AddressRange range) {
-  std::vector<Site*> planted;
+void BreakpointTable::restore(core::AddressRange range) {
+  std::vector<BreakpointSite*> planted;
   for (auto& [address, site] : sites_) {
-    if (site.planted && range.contains(address)) {
+    if (site.inserted && range.contains(address)) {
       planted.push_back(&site);
     }
   }
-  lift_all(std::move(planted));
+  remove_all(std::move(planted));
 }
 
 template <typename Change>
-bool PlantedCode::rewrite(std::span<Site* const> sites, const Change& change) {
+bool BreakpointTable::rewrite(std::span<BreakpointSite* const> sites, const Change& change) {
   const Address begin = sites.front()->instruction.address;
   std::array<std::byte, kPageSize + kLongestCode> there;
   const auto span =
@@ -259,7 +261,7 @@ bool PlantedCode::rewrite(std::span<Site* const> sites, const Change& change) {
   const std::size_t size = memory_.read(begin, span);
   std::size_t first = size;  // of what changes
   std::size_t end = 0;
-  for (Site* const site : sites) {
+  for (BreakpointSite* const site : sites) {
     const std::size_t at = site->instruction.address - begin;
     if (at + Native::kBreakpoint.size() <= size && change(*site, span.first(size).subspan(at))) {
       first = std::min(first, at);
@@ -281,95 +283,99 @@ void put(std::span<const std::byte> bytes, std::span<std::byte> there) {
 
 /// Calls `visit` with those of each page; `sites` are sorted by address.
 template <typename Visit>
-void for_each_page(std::vector<Site*>& sites, std::uint64_t page_size, const Visit& visit) {
-  std::sort(sites.begin(), sites.end(), [](const Site* a, const Site* b) {
+void for_each_page(std::vector<BreakpointSite*>& sites, std::uint64_t page_size,
+                   const Visit& visit) {
+  std::sort(sites.begin(), sites.end(), [](const BreakpointSite* a, const BreakpointSite* b) {
     return a->instruction.address < b->instruction.address;
   });
   for (auto first = sites.begin(); first != sites.end();) {
     const std::uint64_t page = (*first)->instruction.address.value() / page_size;
-    const auto last = std::find_if(first, sites.end(), [&](const Site* site) {
+    const auto last = std::find_if(first, sites.end(), [&](const BreakpointSite* site) {
       return site->instruction.address.value() / page_size != page;
     });
-    visit(std::span<Site* const>(first, last), page);
+    visit(std::span<BreakpointSite* const>(first, last), page);
     first = last;
   }
 }
 
 }  // namespace
 
-void PlantedCode::lift_all(std::vector<Site*> sites) {
-  for_each_page(sites, kPageSize, [this](std::span<Site* const> of_page, std::uint64_t /*page*/) {
-    (void)rewrite(of_page, [](const Site& site, std::span<std::byte> there) {
-      const bool stands = stands_at(there);
-      if (stands) {
-        put(site.code, there);
-      }
-      return stands;
-    });
-    for (Site* const site : of_page) {
-      site->planted = false;
-      site->ways = {};
-    }
-  });
+void BreakpointTable::remove_all(std::vector<BreakpointSite*> sites) {
+  for_each_page(
+      sites, kPageSize, [this](std::span<BreakpointSite* const> of_page, std::uint64_t /*page*/) {
+        (void)rewrite(of_page, [](const BreakpointSite& site, std::span<std::byte> there) {
+          const bool stands = stands_at(there);
+          if (stands) {
+            put(site.code, there);
+          }
+          return stands;
+        });
+        for (BreakpointSite* const site : of_page) {
+          site->inserted = false;
+          site->ways = {};
+        }
+      });
 }
 
-void PlantedCode::plant_all(std::vector<Site*> sites) {
-  if (!plants_) {
+void BreakpointTable::insert_all(std::vector<BreakpointSite*> sites) {
+  if (!may_insert_) {
     return;
   }
-  std::erase_if(sites, [](const Site* site) { return site->planted; });
-  for_each_page(sites, kPageSize, [this](std::span<Site* const> of_page, std::uint64_t page) {
-    if (unplantable_pages_.contains(page)) {
-      return;
-    }
-    const auto plant_one = [this](Site& site, std::span<std::byte> there) {
-      const std::size_t size = std::min<std::size_t>(site.instruction.length, there.size());
-      const bool is_as_expected =
-          !stands_at(there) &&
-          std::equal(site.code.begin(), site.code.begin() + size, there.begin());
-      site.planted = is_as_expected && put_on_board(site);
-      if (site.planted) {
-        site.number = plantings_++;
-        put(Native::kBreakpoint, there);
-      }
-      return site.planted;
-    };
-    if (!rewrite(of_page, plant_one)) {
-      unplantable_pages_.insert(page);
-      for (Site* const site : of_page) {
-        take_off_board(*site);
-        site->planted = false;
-      }
-    }
-  });
+  std::erase_if(sites, [](const BreakpointSite* site) { return site->inserted; });
+  for_each_page(
+      sites, kPageSize, [this](std::span<BreakpointSite* const> of_page, std::uint64_t page) {
+        if (unplantable_pages_.contains(page)) {
+          return;
+        }
+        const auto plant_one = [this](BreakpointSite& site, std::span<std::byte> there) {
+          const std::size_t size = std::min<std::size_t>(site.instruction.length, there.size());
+          const bool is_as_expected =
+              !stands_at(there) &&
+              std::equal(site.code.begin(), site.code.begin() + size, there.begin());
+          site.inserted = is_as_expected && add_to_journal(site);
+          if (site.inserted) {
+            site.insertion = insertions_++;
+            put(Native::kBreakpoint, there);
+          }
+          return site.inserted;
+        };
+        if (!rewrite(of_page, plant_one)) {
+          unplantable_pages_.insert(page);
+          for (BreakpointSite* const site : of_page) {
+            remove_from_journal(*site);
+            site->inserted = false;
+          }
+        }
+      });
 }
 
-void PlantedCode::put_right() {
-  std::vector<Site*> all;
+void BreakpointTable::resync_all() {
+  std::vector<BreakpointSite*> all;
   for (auto& [address, site] : sites_) {
     all.push_back(&site);
   }
-  for_each_page(all, kPageSize, [this](std::span<Site* const> of_page, std::uint64_t /*page*/) {
-    (void)rewrite(of_page, [](const Site& site, std::span<std::byte> there) {
-      const bool changes = stands_at(there) != site.planted;
-      if (changes) {
-        put(site.planted ? std::span<const std::byte>(Native::kBreakpoint) : site.code, there);
-      }
-      return changes;
-    });
-  });
+  for_each_page(
+      all, kPageSize, [this](std::span<BreakpointSite* const> of_page, std::uint64_t /*page*/) {
+        (void)rewrite(of_page, [](const BreakpointSite& site, std::span<std::byte> there) {
+          const bool changes = stands_at(there) != site.inserted;
+          if (changes) {
+            put(site.inserted ? std::span<const std::byte>(Native::kBreakpoint) : site.code, there);
+          }
+          return changes;
+        });
+      });
 }
 
-void PlantedCode::forget_sites(core::AddressRange range) {
+void BreakpointTable::forget_sites(core::AddressRange range) {
   const auto inside = [&range](const auto& entry) { return range.contains(entry.first); };
   for (auto& entry : sites_) {
     if (inside(entry)) {
-      take_off_board(entry.second);
+      remove_from_journal(entry.second);
     }
     entry.second.ways = {};
   }
   std::erase_if(sites_, inside);
-  copies_.forget(range);
+  xol_.forget(range);
   const std::uint64_t first = range.begin.value() / kPageSize;
   const std::uint64_t end = (range.end.value() + kPageSize - 1) / kPageSize;
   const auto is_gone = [&](std::uint64_t number) { return number >= first && number < end; };
@@ -377,10 +383,11 @@ void PlantedCode::forget_sites(core::AddressRange range) {
   std::erase_if(unplantable_pages_, is_gone);
 }
 
-bool turn_back(const PlantedCode& code, pid_t tid, ptrace::Registers registers, int si_code) {
+bool adjust_pc_after_breakpoint(const BreakpointTable& code, pid_t tid, ptrace::Registers registers,
+                                int si_code) {
   const Address pc = Native::pc(registers);
   const Address trap = Native::breakpoint_of_trap(pc);
-  if (!Native::is_breakpoint_code(si_code) || !code.was_planted_at(trap)) {
+  if (!Native::is_breakpoint_code(si_code) || !code.is_known_site(trap)) {
     return false;
   }
   (void)ptrace::mark_trap(tid, pc);

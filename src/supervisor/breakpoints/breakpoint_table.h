@@ -30,12 +30,12 @@ namespace sp::supervisor {
 inline constexpr std::size_t kLongestCode = 15;  // bytes of any instruction
 
 /// An instruction with a breakpoint on it, or one that had one.
-struct Site {
+struct BreakpointSite {
   core::Instruction instruction;
   std::array<std::byte, kLongestCode> code{};  // what really stands there, and behind it
-  bool planted = false;
-  PlantedBoard::Place place = PlantedBoard::kNowhere;
-  std::uint64_t number = 0;  // of this planting: they count up
+  bool inserted = false;
+  Journal::EntryId journal_entry = Journal::kNoEntry;
+  std::uint64_t insertion = 0;  // which one it was: they count up
 
   static constexpr std::uint32_t kNoBlock = ~std::uint32_t{0};
   static constexpr std::uint32_t kMapsChanged =
@@ -53,37 +53,40 @@ struct Site {
 
 /// The breakpoints in one address space, and what stands in their places. Runs on the ptrace
 /// thread.
-class PlantedCode {
+class BreakpointTable {
  public:
   /// `tid` is any thread of the process. With `plants` false nothing may be planted.
-  PlantedCode(core::ProcessId owner, pid_t tid, bool plants, Guardian& guardian);
+  BreakpointTable(core::ProcessId owner, pid_t tid, bool plants, Guardian& guardian);
   /// A forked child's, whose memory is a copy of `parent`'s: it holds the breakpoints with a number
   /// below `certain`, and maybe some of the others.
-  PlantedCode(core::ProcessId owner, pid_t tid, const PlantedCode& parent, std::uint64_t certain);
-  ~PlantedCode();
-  PlantedCode(const PlantedCode&) = delete;
-  PlantedCode& operator=(const PlantedCode&) = delete;
+  BreakpointTable(core::ProcessId owner, pid_t tid, const BreakpointTable& parent,
+                  std::uint64_t certain);
+  ~BreakpointTable();
+  BreakpointTable(const BreakpointTable&) = delete;
+  BreakpointTable& operator=(const BreakpointTable&) = delete;
 
   [[nodiscard]] core::ProcessId owner() const { return owner_; }
   /// The guardian's number of the address space.
   [[nodiscard]] std::uint32_t space() const { return space_; }
-  [[nodiscard]] bool plants() const { return plants_; }
+  [[nodiscard]] bool may_insert() const { return may_insert_; }
   /// Nothing is to be planted any more.
-  void plant_nothing() { plants_ = false; }
+  void disable() { may_insert_ = false; }
 
   /// The breakpoint that stands there; nullptr where none does.
-  [[nodiscard]] Site* planted_at(core::Address address);
+  [[nodiscard]] BreakpointSite* inserted_at(core::Address address);
   /// One that stands there or did.
-  [[nodiscard]] Site* site_at(core::Address address);
+  [[nodiscard]] BreakpointSite* site_at(core::Address address);
   /// One that was taken away for a moment.
-  [[nodiscard]] Site* lifted_at(core::Address address);
+  [[nodiscard]] BreakpointSite* removed_at(core::Address address);
   /// A breakpoint of ours was there when its trap was on its way.
-  [[nodiscard]] bool was_planted_at(core::Address address) const;
-  [[nodiscard]] std::uint64_t plantings() const { return plantings_; }
+  [[nodiscard]] bool is_known_site(core::Address address) const;
+  [[nodiscard]] std::uint64_t insertions() const { return insertions_; }
 
   void maps_changed() { maps_are_old_ = true; }
   void set_maps(const std::vector<core::Mapping>& maps);
-  [[nodiscard]] bool has_code_in(core::AddressRange range) const { return ground_.overlaps(range); }
+  [[nodiscard]] bool has_code_in(core::AddressRange range) const {
+    return regions_.overlaps(range);
+  }
 
   /// One instruction, from its original bytes.
   [[nodiscard]] std::optional<core::Instruction> decode(core::Address address);
@@ -91,11 +94,11 @@ class PlantedCode {
   std::size_t code_at(core::Address from, std::span<std::byte> into) { return fetch(from, into); }
 
   /// Takes one breakpoint away, or puts it (back).
-  bool lift(Site& site);
-  bool plant(Site& site);
+  bool remove(BreakpointSite& site);
+  bool insert(BreakpointSite& site);
   /// The same for many, a page at a time. What does not hold the expected bytes is left alone.
-  void lift_all(std::vector<Site*> sites);
-  void plant_all(std::vector<Site*> sites);
+  void remove_all(std::vector<BreakpointSite*> sites);
+  void insert_all(std::vector<BreakpointSite*> sites);
 
   /// Puts every original byte back. Nothing is planted from then on.
   void restore_all();
@@ -103,15 +106,15 @@ class PlantedCode {
   void restore(core::AddressRange range);
 
   [[nodiscard]] const TargetMemory& memory() const { return memory_; }
-  [[nodiscard]] core::AddressRange vdso() const { return ground_.vdso(); }
+  [[nodiscard]] core::AddressRange vdso() const { return regions_.vdso(); }
 
   /// What saves the process where we are killed: see rescue.h.
-  struct Rescue {
+  struct TrapHandler {
     bool tried = false;
-    core::Address page;  // 0: not there
-    core::Address room;  // where calls can be made without the page: see remote_call.h
-    core::Address call;  // and with it
-    bool handler_is_ours = false;
+    core::Address page;          // 0: not there
+    core::Address code_cave;     // where calls can be made without the page: see remote_syscall.h
+    core::Address syscall_site;  // and with it
+    bool is_installed = false;
     bool has_shadow_stack = false;  // and so no handler of ours: see shadow_stack.h
     core::TimePoint next_look;      // whether it is there still, and by a call of the target's
     core::TimePoint next_call;
@@ -119,12 +122,12 @@ class PlantedCode {
     core::Duration between_calls = kBetweenLooks;
     void look_later(core::TimePoint now) { next_look = next_call = now + kBetweenLooks; }
   };
-  [[nodiscard]] Rescue& rescue() { return rescue_; }
-  [[nodiscard]] const Rescue& rescue() const { return rescue_; }
+  [[nodiscard]] TrapHandler& trap_handler() { return trap_handler_; }
+  [[nodiscard]] const TrapHandler& trap_handler() const { return trap_handler_; }
 
   /// Where the site's instruction can be executed instead, by a thread that is in a stop for a
   /// signal or an interrupt; see out_of_line.h.
-  [[nodiscard]] std::optional<core::Address> copy_of(const Site& site, pid_t tid);
+  [[nodiscard]] std::optional<core::Address> copy_of(const BreakpointSite& site, pid_t tid);
   /// The same for a sequence that must not be stopped within: its copy, with breakpoints where a
   /// thread comes out of it; nothing where that cannot be. It may be planted where else nothing is.
   [[nodiscard]] std::optional<core::Address> copy_of_sequence(core::Address from, pid_t tid);
@@ -135,9 +138,9 @@ class PlantedCode {
   /// Has the target make its room for copies of code near there now, so that neither a hit nor a
   /// child has to. The thread is in such a stop.
   void make_room_for_copies(core::Address near, pid_t tid) {
-    copies_.make_room(near, rescue_.call, tid);
+    xol_.make_room(near, trap_handler_.syscall_site, tid);
   }
-  [[nodiscard]] OutOfLine& copies() { return copies_; }
+  [[nodiscard]] XolArea& xol() { return xol_; }
   void tell_guardian_of_handler();
 
  protected:
@@ -145,45 +148,45 @@ class PlantedCode {
   using Page = std::array<std::byte, kPageSize>;
 
   /// The site of an instruction, new or known.
-  Site& site_of(const core::Instruction& instruction);
+  BreakpointSite& site_of(const core::Instruction& instruction);
   /// Knows nothing of a piece any more: its memory is gone.
   void forget_sites(core::AddressRange range);
   /// The original bytes from an address on; returns how many were there.
   std::size_t fetch(core::Address from, std::span<std::byte> into);
-  [[nodiscard]] std::unordered_map<core::Address, Site>& sites() { return sites_; }
-  [[nodiscard]] const CodeGround& ground() const { return ground_; }
+  [[nodiscard]] std::unordered_map<core::Address, BreakpointSite>& sites() { return sites_; }
+  [[nodiscard]] const CodeRegions& regions() const { return regions_; }
   [[nodiscard]] bool maps_are_old() const { return maps_are_old_; }
   /// Makes memory that was copied from other memory hold what it should.
-  void put_right();
+  void resync_all();
 
  private:
   const Page* page(core::Address address);
   /// Reads what `sites`, all in one page, stand in, lets `change` see to each, and writes it back.
   template <typename Change>
-  bool rewrite(std::span<Site* const> sites, const Change& change);
-  bool put_on_board(Site& site);
-  bool write_breakpoint(Site& site);
-  void take_off_board(Site& site);
+  bool rewrite(std::span<BreakpointSite* const> sites, const Change& change);
+  bool add_to_journal(BreakpointSite& site);
+  bool write_breakpoint(BreakpointSite& site);
+  void remove_from_journal(BreakpointSite& site);
 
   Guardian& guardian_;
   std::uint32_t space_;  // the guardian's number of it
   core::ProcessId owner_;
-  bool plants_;
-  Rescue rescue_;
-  OutOfLine copies_;
+  bool may_insert_;
+  TrapHandler trap_handler_;
+  XolArea xol_;
   TargetMemory memory_;
-  CodeGround ground_;
+  CodeRegions regions_;
   bool maps_are_old_ = true;
   /// Original bytes of pages that breakpoints can stand in.
   std::unordered_map<std::uint64_t, std::shared_ptr<const Page>> pages_;
   std::unordered_set<std::uint64_t> unplantable_pages_;
-  std::unordered_map<core::Address, Site> sites_;
-  std::uint64_t plantings_ = 0;
+  std::unordered_map<core::Address, BreakpointSite> sites_;
+  std::uint64_t insertions_ = 0;
 };
 
 /// Puts a thread that ran into a breakpoint of the code's, which was taken away before that was
 /// reported, in front of the instruction again. False where the trap was none.
-[[nodiscard]] bool turn_back(const PlantedCode& code, pid_t tid, ptrace::Registers registers,
-                             int si_code);
+[[nodiscard]] bool adjust_pc_after_breakpoint(const BreakpointTable& code, pid_t tid,
+                                              ptrace::Registers registers, int si_code);
 
 }  // namespace sp::supervisor

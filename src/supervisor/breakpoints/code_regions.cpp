@@ -5,17 +5,18 @@
 namespace sp::supervisor {
 namespace {
 
-Ground ground_of(const core::Mapping& mapping) {
+CodeKind ground_of(const core::Mapping& mapping) {
   if (mapping.path == "[vdso]") {
-    return Ground::fixed;
+    return CodeKind::file_backed;
   }
   const bool of_a_file = mapping.inode != 0 && !mapping.path.empty() && mapping.path[0] == '/';
-  return of_a_file && !mapping.writable && !mapping.shared ? Ground::fixed : Ground::shifting;
+  return of_a_file && !mapping.writable && !mapping.shared ? CodeKind::file_backed
+                                                           : CodeKind::writable;
 }
 
 }  // namespace
 
-void CodeGround::set(const std::vector<core::Mapping>& maps) {
+void CodeRegions::set(const std::vector<core::Mapping>& maps) {
   pieces_.clear();
   vdso_ = {};
   for (const core::Mapping& mapping : maps) {
@@ -28,14 +29,15 @@ void CodeGround::set(const std::vector<core::Mapping>& maps) {
   }
 }
 
-Ground CodeGround::at(core::Address address) const {
+CodeKind CodeRegions::at(core::Address address) const {
   const auto behind =
       std::upper_bound(pieces_.begin(), pieces_.end(), address,
                        [](core::Address a, const Piece& piece) { return a < piece.range.end; });
-  return behind != pieces_.end() && behind->range.contains(address) ? behind->ground : Ground::none;
+  return behind != pieces_.end() && behind->range.contains(address) ? behind->regions
+                                                                    : CodeKind::not_executable;
 }
 
-bool CodeGround::overlaps(core::AddressRange range) const {
+bool CodeRegions::overlaps(core::AddressRange range) const {
   return std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
     return piece.range.begin < range.end && range.begin < piece.range.end;
   });

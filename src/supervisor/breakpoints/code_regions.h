@@ -8,18 +8,18 @@
 namespace sp::supervisor {
 
 /// What may be done with code, by the mapping that it lies in.
-enum class Ground {
-  fixed,     // the process's own copy of a file's text, or the vdso: breakpoints can stand in it
-  shifting,  // what is written while it is executed (a JIT's), or belongs to others too
-  none,      // nothing is executable there
+enum class CodeKind {
+  file_backed,  // the process's own copy of a file's text, or the vdso: breakpoints can stand in it
+  writable,     // what is written while it is executed (a JIT's), or belongs to others too
+  not_executable,  // nothing is executable there
 };
 
 /// The executable mappings of an address space, as they were when they were last told.
-class CodeGround {
+class CodeRegions {
  public:
   void set(const std::vector<core::Mapping>& maps);
 
-  [[nodiscard]] Ground at(core::Address address) const;
+  [[nodiscard]] CodeKind at(core::Address address) const;
   /// Empty where there is none.
   [[nodiscard]] core::AddressRange vdso() const { return vdso_; }
   [[nodiscard]] bool overlaps(core::AddressRange range) const;
@@ -27,7 +27,7 @@ class CodeGround {
  private:
   struct Piece {
     core::AddressRange range;
-    Ground ground = Ground::none;
+    CodeKind regions = CodeKind::not_executable;
   };
   std::vector<Piece> pieces_;  // by address
   core::AddressRange vdso_;

@@ -20,12 +20,12 @@ using arch::NativeRescue;
 
 /// Containers often refuse kcmp(2). A word written into the one's page of ours shows in the
 /// other's.
-bool shows_in_each_other(const PlantedCode& parent, pid_t child) {
-  const core::Address page = parent.rescue().page;
+bool shows_in_each_other(const BreakpointTable& parent, pid_t child) {
+  const core::Address page = parent.trap_handler().page;
   if (page == core::Address{}) {
     return false;
   }
-  const core::Address place = page + kScratchOfRescue;
+  const core::Address place = page + kTrapHandlerScratch;
   const TargetMemory other(child);
   std::array<std::byte, 1> before{};
   std::array<std::byte, 1> seen{};
@@ -41,23 +41,23 @@ bool shows_in_each_other(const PlantedCode& parent, pid_t child) {
 
 }  // namespace
 
-Descent descent(const PlantedCode& code, pid_t child) {
+MemoryOrigin memory_origin(const BreakpointTable& code, pid_t child) {
   static_assert(NativeRescue::kSpace == NativeRescue::kOwner + sizeof(std::uint64_t));
   std::array<std::uint64_t, 2> words{};
   const auto bytes = std::as_writable_bytes(std::span(words));
-  const core::Address page = code.rescue().page;
+  const core::Address page = code.trap_handler().page;
   if (page == core::Address{}) {
-    return Descent::unknown;
+    return MemoryOrigin::unknown;
   }
   const bool is_ours =
       TargetMemory(child).read(page + NativeRescue::kOwner, bytes) == bytes.size() &&
       words[0] == static_cast<std::uint64_t>(::getpid()) && words[1] != 0;
-  return !is_ours                   ? Descent::from_before
-         : words[1] == code.space() ? Descent::copy
-                                    : Descent::of_another;
+  return !is_ours                   ? MemoryOrigin::before_handler
+         : words[1] == code.space() ? MemoryOrigin::copy
+                                    : MemoryOrigin::other_process;
 }
 
-bool shares_memory(const PlantedCode& parent, pid_t child) {
+bool shares_memory(const BreakpointTable& parent, pid_t child) {
   const long order = ::syscall(SYS_kcmp, parent.owner().pid, child, KCMP_VM, 0UL, 0UL);
   if (order >= 0 || errno == ESRCH) {
     return order == 0;

@@ -14,8 +14,8 @@
 
 #include "arch/native.h"
 #include "core/log.h"
-#include "supervisor/linux/proc_files.h"
 #include "supervisor/injection/remote_syscall.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/shadow_stack.h"
 
 namespace sp::supervisor {
@@ -42,14 +42,14 @@ struct Action {
   std::uint64_t mask = 0;
 };
 
-bool set_action(const PlantedCode::Rescue& rescue, pid_t tid, std::uint64_t action) {
-  const auto result = remote_call(tid, rescue.call, SYS_rt_sigaction,
-                                  {SIGTRAP, rescue.page.value() + action, 0, kMaskSize, 0, 0});
+bool set_action(const BreakpointTable::TrapHandler& handler, pid_t tid, std::uint64_t action) {
+  const auto result = remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
+                                     {SIGTRAP, handler.page.value() + action, 0, kMaskSize, 0, 0});
   return result && *result == 0;
 }
 
 /// The default action, or what an earlier run of ours that was killed has left.
-bool is_to_be_had(const PlantedCode& code, std::uint64_t handler) {
+bool is_to_be_had(const BreakpointTable& code, std::uint64_t handler) {
   if (handler == 0) {
     return true;
   }
@@ -67,26 +67,26 @@ bool is_to_be_had(const PlantedCode& code, std::uint64_t handler) {
   return true;
 }
 
-void install(PlantedCode& code, pid_t tid) {
-  PlantedCode::Rescue& rescue = code.rescue();
+void install(BreakpointTable& code, pid_t tid) {
+  BreakpointTable::TrapHandler& handler = code.trap_handler();
   constexpr std::uint64_t kRestorerFlag = 0x04000000;  // SA_RESTORER
   const auto call = [&](long number, const std::array<std::uint64_t, 6>& arguments) {
-    return remote_call(tid, rescue.call, number, arguments).value_or(-1);
+    return remote_syscall(tid, handler.syscall_site, number, arguments).value_or(-1);
   };
-  rescue.room = rescue.call = find_place_for_calls(tid).value_or(Address{});
-  const std::int64_t page = rescue.room == Address{}
+  handler.code_cave = handler.syscall_site = find_code_cave(tid).value_or(Address{});
+  const std::int64_t page = handler.code_cave == Address{}
                                 ? -1
                                 : call(SYS_mmap, {kHint, kMapped, PROT_READ | PROT_WRITE,
                                                   MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0});
   if (page < 0) {
     return;
   }
-  rescue.page = Address{static_cast<std::uint64_t>(page)};
-  const std::uint64_t at = rescue.page.value();
+  handler.page = Address{static_cast<std::uint64_t>(page)};
+  const std::uint64_t at = handler.page.value();
   Action before;
   const bool asked =
       call(SYS_rt_sigaction, {SIGTRAP, 0, at, kMaskSize, 0, 0}) == 0 &&
-      code.memory().read(rescue.page, std::as_writable_bytes(std::span(&before, 1))) ==
+      code.memory().read(handler.page, std::as_writable_bytes(std::span(&before, 1))) ==
           sizeof before;
   const Action ours{at, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag,
                     at + NativeRescue::kRestorer, 0};
@@ -99,27 +99,27 @@ void install(PlantedCode& code, pid_t tid) {
   const auto owner = static_cast<std::uint64_t>(::getpid());
   std::memcpy(content.data() + NativeRescue::kOwner, &owner, sizeof owner);
   const bool is_ready = asked && is_to_be_had(code, before.handler) &&
-                        code.memory().write(rescue.page, content) &&
+                        code.memory().write(handler.page, content) &&
                         call(SYS_mprotect, {at, kPageSize, PROT_READ | PROT_EXEC, 0, 0, 0}) == 0;
   // What a call leaves where we are killed in it is in our own page from now on.
-  rescue.call = is_ready ? rescue.page + kCalls : rescue.room;
-  rescue.handler_is_ours = is_ready && set_action(rescue, tid, kOurAction);
-  if (rescue.handler_is_ours) {
+  handler.syscall_site = is_ready ? handler.page + kCalls : handler.code_cave;
+  handler.is_installed = is_ready && set_action(handler, tid, kOurAction);
+  if (handler.is_installed) {
     code.tell_guardian_of_handler();
   } else {
-    rescue.call = rescue.room;
+    handler.syscall_site = handler.code_cave;
     (void)call(SYS_munmap, {at, kMapped, 0, 0, 0, 0});
-    rescue.page = Address{};
+    handler.page = Address{};
   }
 }
 
 /// The handler that SIGTRAP has in the target; nothing where it cannot be asked.
-std::optional<std::uint64_t> handler_now(PlantedCode& code, pid_t tid) {
-  const PlantedCode::Rescue& rescue = code.rescue();
-  const Address answer = rescue.page + kPageSize;
+std::optional<std::uint64_t> handler_now(BreakpointTable& code, pid_t tid) {
+  const BreakpointTable::TrapHandler& handler = code.trap_handler();
+  const Address answer = handler.page + kPageSize;
   Action now;
-  const auto asked = remote_call(tid, rescue.call, SYS_rt_sigaction,
-                                 {SIGTRAP, 0, answer.value(), kMaskSize, 0, 0});
+  const auto asked = remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
+                                    {SIGTRAP, 0, answer.value(), kMaskSize, 0, 0});
   if (!asked || *asked != 0 ||
       code.memory().read(answer, std::as_writable_bytes(std::span(&now, 1))) != sizeof now) {
     return std::nullopt;
@@ -146,65 +146,66 @@ class KeptSignal {
 
 }  // namespace
 
-void install_rescue(PlantedCode& code, pid_t tid) {
-  code.rescue().tried = true;
-  code.rescue().has_shadow_stack = has_shadow_stack(tid);
-  if (!code.rescue().has_shadow_stack) {
+void install_trap_handler(BreakpointTable& code, pid_t tid) {
+  code.trap_handler().tried = true;
+  code.trap_handler().has_shadow_stack = has_shadow_stack(tid);
+  if (!code.trap_handler().has_shadow_stack) {
     const KeptSignal kept(tid);
     install(code, tid);
   }
-  if (!code.rescue().handler_is_ours) {
+  if (!code.trap_handler().is_installed) {
     core::log_detail("process {} would not outlive a SIGKILL of superprofiler", tid);
   }
 }
 
-std::string_view reason_for_no_breakpoints(const PlantedCode& code) {
-  return code.rescue().has_shadow_stack
+std::string_view reason_for_no_breakpoints(const BreakpointTable& code) {
+  return code.trap_handler().has_shadow_stack
              ? "has a shadow stack or is told to (GLIBC_TUNABLES), which breakpoints contradict"
              : "handles SIGTRAP or is confined by seccomp, so that breakpoints could outlive "
                "superprofiler";
 }
 
-bool renew_rescue(PlantedCode& code, pid_t tid) {
-  PlantedCode::Rescue& rescue = code.rescue();
-  if (!rescue.handler_is_ours) {
+bool renew_trap_handler(BreakpointTable& code, pid_t tid) {
+  BreakpointTable::TrapHandler& handler = code.trap_handler();
+  if (!handler.is_installed) {
     return false;
   }
   const KeptSignal kept(tid);
-  const auto handler = handler_now(code, tid);
-  if (!handler || *handler == rescue.page.value()) {
+  const auto current = handler_now(code, tid);
+  if (!current || *current == handler.page.value()) {
     return true;
   }
-  const bool is_free = *handler == 0 || *handler == 1;  // SIG_DFL, SIG_IGN
-  rescue.handler_is_ours = is_free && set_action(rescue, tid, kOurAction);
-  return rescue.handler_is_ours;
+  const bool is_free = *current == 0 || *current == 1;  // SIG_DFL, SIG_IGN
+  handler.is_installed = is_free && set_action(handler, tid, kOurAction);
+  return handler.is_installed;
 }
 
-bool give_up_handler(PlantedCode& code, pid_t tid) {
-  PlantedCode::Rescue& rescue = code.rescue();
-  if (!rescue.handler_is_ours) {
+bool give_up_handler(BreakpointTable& code, pid_t tid) {
+  BreakpointTable::TrapHandler& handler = code.trap_handler();
+  if (!handler.is_installed) {
     return false;
   }
   const KeptSignal kept(tid);
   // The target may have one of its own since the last look.
-  const auto handler = handler_now(code, tid);
-  const bool has_other = handler && *handler != rescue.page.value();
-  rescue.handler_is_ours = !has_other && !set_action(rescue, tid, kDefaultAction);
-  return has_other && *handler != 0;
+  const auto current = handler_now(code, tid);
+  const bool has_other = current && *current != handler.page.value();
+  handler.is_installed = !has_other && !set_action(handler, tid, kDefaultAction);
+  return has_other && *current != 0;
 }
 
-void remove_rescue(PlantedCode& code, pid_t tid) {
-  PlantedCode::Rescue& rescue = code.rescue();
-  if (rescue.page == Address{}) {
+void remove_trap_handler(BreakpointTable& code, pid_t tid) {
+  BreakpointTable::TrapHandler& handler = code.trap_handler();
+  if (handler.page == Address{}) {
     return;
   }
   (void)give_up_handler(code, tid);
-  if (!rescue.handler_is_ours) {
+  if (!handler.is_installed) {
     const KeptSignal kept(tid);
     // The module may be gone that had room at the beginning.
-    rescue.call = rescue.room = find_place_for_calls(tid).value_or(Address{});
-    (void)remote_call(tid, rescue.call, SYS_munmap, {rescue.page.value(), kMapped, 0, 0, 0, 0});
-    rescue.page = Address{};
+    handler.syscall_site = handler.code_cave = find_code_cave(tid).value_or(Address{});
+    (void)remote_syscall(tid, handler.syscall_site, SYS_munmap,
+                         {handler.page.value(), kMapped, 0, 0, 0, 0});
+    handler.page = Address{};
   }
 }
 

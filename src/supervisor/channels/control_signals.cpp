@@ -32,7 +32,7 @@ void do_nothing(int /*signal*/) {}
 
 }  // namespace
 
-void Doorbell::belongs_to_this_thread() {
+void WakeupSignal::target_this_thread() {
   tid_ = static_cast<pid_t>(::syscall(SYS_gettid));
   struct sigaction action {};
   action.sa_handler = do_nothing;  // without SA_RESTART: wait(2) comes back with EINTR
@@ -43,12 +43,12 @@ void Doorbell::belongs_to_this_thread() {
   ::pthread_sigmask(SIG_UNBLOCK, &bell, nullptr);
 }
 
-void Doorbell::ring() {
+void WakeupSignal::send() {
   rung_ = true;
-  ring_again();
+  resend();
 }
 
-void Doorbell::ring_again() {
+void WakeupSignal::resend() {
   if (rung_ && tid_ != 0) {
     ::syscall(SYS_tgkill, ::getpid(), tid_, bell_signal());
   }
@@ -75,7 +75,8 @@ std::span<const int> control_signals() {
   return {kControl.data(), kControl.size() - (g_hangup_ignored ? 1 : 0)};
 }
 
-void take_signals_until(core::TimePoint deadline, Wishes& wishes, Doorbell& doorbell) {
+void take_signals_until(core::TimePoint deadline, UserRequests& user_requests,
+                        WakeupSignal& wakeup) {
   sigset_t ours;
   ::sigemptyset(&ours);
   for (const int signal : control_signals()) {
@@ -88,24 +89,24 @@ void take_signals_until(core::TimePoint deadline, Wishes& wishes, Doorbell& door
   switch (signal) {
     case SIGINT:
     case SIGQUIT:
-      ++wishes.interrupts;
+      ++user_requests.interrupts;
       break;
     case SIGTERM:
     case SIGHUP:
-      wishes.terminate = true;
+      user_requests.terminate = true;
       break;
     case SIGUSR1:
-      ++wishes.snapshots;
+      ++user_requests.snapshots;
       break;
     case SIGTSTP:
     case SIGTTIN:
     case SIGTTOU:
-      wishes.suspend = true;
+      user_requests.suspend = true;
       break;
     default:
       return;  // the time was up
   }
-  doorbell.ring();
+  wakeup.send();
 }
 
 void restore_signals_for_child() {

@@ -13,15 +13,15 @@ namespace sp::supervisor {
 /// Rings for the ptrace thread, which sleeps in wait(2). A ring that comes between its last look
 /// and the wait is lost, so whoever rings goes on until taken() was called: the timer thread does
 /// so in every round. Nobody waits longer than one round for it.
-class Doorbell {
+class WakeupSignal {
  public:
   /// To be called on the thread that is to be woken. Installs an empty handler for the signal.
-  void belongs_to_this_thread();
+  void target_this_thread();
 
   /// Any thread.
-  void ring();
+  void send();
   /// Rings again where the last ring was not taken yet.
-  void ring_again();
+  void resend();
   /// The owner: true where somebody rang since the last call.
   [[nodiscard]] bool taken() { return rung_.exchange(false); }
 
@@ -32,7 +32,7 @@ class Doorbell {
 
 /// What the user or a deadline asked of the run; written by the timer thread, which takes all
 /// signals of ours, and read by the ptrace thread.
-struct Wishes {
+struct UserRequests {
   std::atomic<int> interrupts{0};       // SIGINT and SIGQUIT so far
   std::atomic<bool> terminate{false};   // SIGTERM, SIGHUP
   std::atomic<bool> time_is_up{false};  // --duration
@@ -51,7 +51,8 @@ void block_control_signals();
 [[nodiscard]] std::span<const int> control_signals();
 
 /// Takes one of them, or none until `deadline`, and makes it a wish. The timer thread.
-void take_signals_until(core::TimePoint deadline, Wishes& wishes, Doorbell& doorbell);
+void take_signals_until(core::TimePoint deadline, UserRequests& user_requests,
+                        WakeupSignal& wakeup);
 
 /// Puts back for a child what block_control_signals() and our start changed: the signal mask and
 /// the dispositions that we were started with. Only async-signal-safe calls.

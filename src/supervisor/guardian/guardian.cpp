@@ -122,7 +122,7 @@ bool listen_until_the_end(int lifeline, int death, Memories& memories, Handlers&
   }
 }
 
-bool is_still(const GuardedProcess& place) {
+bool is_still(const PendingStops& place) {
   const auto stat = read_stat(place.pid);
   return stat && stat->start_time == place.start_time;
 }
@@ -131,10 +131,10 @@ bool is_still(const GuardedProcess& place) {
 /// effect away (prepare_signal() in kernel/signal.c), and one that comes later starts the process
 /// again. Which of the two happens is a race with the kernel's letting go of the tracees, so look
 /// for a while.
-void undo_stops(GuardianBoard& board) {
+void undo_stops(PendingStopTable& board) {
   for (int round = 0; round < 100; ++round) {
     bool any = false;
-    for (GuardedProcess& place : board.places) {
+    for (PendingStops& place : board.places) {
       if (place.pid == 0 || place.stops_in_flight <= 0 || place.stopped_by_others ||
           !is_still(place)) {
         continue;
@@ -176,7 +176,7 @@ void hide_command_line() {
 }
 
 /// The guardian process's whole life.
-[[noreturn]] void watch(GuardianBoard& board, const PlantedBoard& planted, int lifeline) {
+[[noreturn]] void watch(PendingStopTable& board, const Journal& planted, int lifeline) {
   const auto superprofiler = static_cast<std::uint64_t>(::getppid());
   ::setsid();
   ::prctl(PR_SET_NAME, "sp-guardian");
@@ -207,7 +207,7 @@ void hide_command_line() {
     const sched_param ordinary{};
     (void)::sched_setscheduler(0, SCHED_OTHER, &ordinary);
     undo_stops(board);
-    clean_up_left_memory(planted, memories, handlers, superprofiler);
+    clean_up_orphans(planted, memories, handlers, superprofiler);
   }
   ::_exit(0);
 }
@@ -215,13 +215,13 @@ void hide_command_line() {
 }  // namespace
 
 core::Result<Guardian> Guardian::start() {
-  void* memory = ::mmap(nullptr, sizeof(GuardianBoard), PROT_READ | PROT_WRITE,
+  void* memory = ::mmap(nullptr, sizeof(PendingStopTable), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return core::fail_errno("mapping the guardian's board");
   }
-  auto* board = new (memory) GuardianBoard;
-  auto planted = std::make_unique<PlantedBoard>();
+  auto* board = new (memory) PendingStopTable;
+  auto planted = std::make_unique<Journal>();
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return core::fail_errno("making the guardian's lifeline");
@@ -241,7 +241,7 @@ core::Result<Guardian> Guardian::start() {
 
 Guardian::Guardian(Guardian&& other) noexcept
     : board_(std::exchange(other.board_, nullptr)),
-      planted_(std::move(other.planted_)),
+      journal_(std::move(other.journal_)),
       lifeline_(std::move(other.lifeline_)),
       pid_(other.pid_) {}
 
@@ -250,7 +250,7 @@ Guardian::~Guardian() {
     return;
   }
   bool in_flight = false;
-  for (const GuardedProcess& place : board_->places) {
+  for (const PendingStops& place : board_->places) {
     in_flight = in_flight || (place.pid != 0 && place.stops_in_flight > 0);
   }
   if (!in_flight) {
@@ -261,11 +261,11 @@ Guardian::~Guardian() {
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  ::munmap(board_, sizeof(GuardianBoard));
+  ::munmap(board_, sizeof(PendingStopTable));
 }
 
-GuardedProcess* Guardian::guard(pid_t pid, std::uint64_t start_time) {
-  for (GuardedProcess& place : board_->places) {
+PendingStops* Guardian::guard(pid_t pid, std::uint64_t start_time) {
+  for (PendingStops& place : board_->places) {
     if (place.pid == 0) {
       place.start_time = start_time;
       place.stops_in_flight = 0;
@@ -277,19 +277,19 @@ GuardedProcess* Guardian::guard(pid_t pid, std::uint64_t start_time) {
   return nullptr;
 }
 
-bool Guardian::hand_memory(std::uint32_t space, int memory) {
+bool Guardian::register_memory(std::uint32_t space, int memory) {
   return send_word(lifeline_.get(), {Word::Kind::memory, space, 0}, memory);
 }
 
-void Guardian::hand_handler(std::uint32_t space, core::Address handler) {
+void Guardian::register_trap_handler(std::uint32_t space, core::Address handler) {
   (void)send_word(lifeline_.get(), {Word::Kind::handler, space, handler.value()}, -1);
 }
 
-void Guardian::forget_memory(std::uint32_t space) {
+void Guardian::unregister_memory(std::uint32_t space) {
   (void)send_word(lifeline_.get(), {Word::Kind::memory_gone, space, 0}, -1);
 }
 
-void Guardian::release(GuardedProcess* place) {
+void Guardian::release(PendingStops* place) {
   if (place != nullptr) {
     place->pid = 0;
   }

@@ -17,7 +17,7 @@ namespace sp::supervisor {
 
 /// One process that a SIGSTOP of ours may be on its way to. Lives in memory that is shared with the
 /// guardian process.
-struct GuardedProcess {
+struct PendingStops {
   std::atomic<pid_t> pid{0};  // 0: the place is free
   std::atomic<std::uint64_t> start_time{0};
   /// SIGSTOPs that were sent and whose stop was not yet ended.
@@ -26,9 +26,9 @@ struct GuardedProcess {
   std::atomic<bool> stopped_by_others{false};
 };
 
-struct GuardianBoard {
+struct PendingStopTable {
   static constexpr std::size_t kPlaces = 4096;
-  std::array<GuardedProcess, kPlaces> places;
+  std::array<PendingStops, kPlaces> places;
 };
 
 /// A process that outlives a SIGKILL of superprofiler for a moment. The kernel lets tracees go when
@@ -52,24 +52,24 @@ class Guardian {
   [[nodiscard]] pid_t pid() const { return pid_; }
 
   /// A place for a process; nullptr where all are taken (it is then not to be sent SIGSTOP).
-  [[nodiscard]] GuardedProcess* guard(pid_t pid, std::uint64_t start_time);
-  static void release(GuardedProcess* place);
+  [[nodiscard]] PendingStops* guard(pid_t pid, std::uint64_t start_time);
+  static void release(PendingStops* place);
 
   /// Hands it the memory of an address space that breakpoints are planted in, and says when that is
   /// gone.
-  [[nodiscard]] bool hand_memory(std::uint32_t space, int memory);
-  void forget_memory(std::uint32_t space);
+  [[nodiscard]] bool register_memory(std::uint32_t space, int memory);
+  void unregister_memory(std::uint32_t space);
   /// There is a handler in it (see rescue.h) that has nothing to do once the breakpoints are gone.
-  void hand_handler(std::uint32_t space, core::Address handler);
-  [[nodiscard]] PlantedBoard& planted() { return *planted_; }
+  void register_trap_handler(std::uint32_t space, core::Address handler);
+  [[nodiscard]] Journal& journal() { return *journal_; }
 
  private:
-  Guardian(GuardianBoard* board, std::unique_ptr<PlantedBoard> planted, core::UniqueFd lifeline,
+  Guardian(PendingStopTable* board, std::unique_ptr<Journal> planted, core::UniqueFd lifeline,
            pid_t pid)
-      : board_(board), planted_(std::move(planted)), lifeline_(std::move(lifeline)), pid_(pid) {}
+      : board_(board), journal_(std::move(planted)), lifeline_(std::move(lifeline)), pid_(pid) {}
 
-  GuardianBoard* board_;
-  std::unique_ptr<PlantedBoard> planted_;
+  PendingStopTable* board_;
+  std::unique_ptr<Journal> journal_;
   core::UniqueFd lifeline_;
   pid_t pid_;
 };

@@ -57,7 +57,7 @@ void restore_all(int memory, std::vector<Left>& breakpoints) {
 
 }  // namespace
 
-PlantedBoard::PlantedBoard() {
+Journal::Journal() {
   void* memory = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory != MAP_FAILED) {
@@ -65,22 +65,22 @@ PlantedBoard::PlantedBoard() {
   }
 }
 
-PlantedBoard::~PlantedBoard() {
+Journal::~Journal() {
   if (board_ != nullptr) {
     ::munmap(board_, kSize);
   }
 }
 
-PlantedBoard::Place PlantedBoard::add(std::uint32_t space, core::Address address,
-                                      std::span<const std::byte> original, bool last) {
-  Place place = kNowhere;
+Journal::EntryId Journal::add(std::uint32_t space, core::Address address,
+                              std::span<const std::byte> original, bool last) {
+  EntryId place = kNoEntry;
   if (!free_.empty()) {
     place = free_.back();
     free_.pop_back();
   } else if (board_ != nullptr && board_->used < kPlaces) {
     place = board_->used;
   } else {
-    return kNowhere;
+    return kNoEntry;
   }
   Entry& entry = board_->entries[place];
   entry.space = space | (last ? kLast : 0);
@@ -92,17 +92,17 @@ PlantedBoard::Place PlantedBoard::add(std::uint32_t space, core::Address address
   return place;
 }
 
-void PlantedBoard::remove(Place place) {
-  if (place != kNowhere) {
+void Journal::remove(EntryId place) {
+  if (place != kNoEntry) {
     board_->entries[place].address.store(0, std::memory_order_release);
     free_.push_back(place);
   }
 }
 
-void PlantedBoard::restore(const std::map<std::uint32_t, core::UniqueFd>& memories) const {
+void Journal::restore(const std::map<std::uint32_t, core::UniqueFd>& memories) const {
   std::map<std::uint32_t, std::vector<Left>> first;
   std::map<std::uint32_t, std::vector<Left>> last;
-  for (Place place = 0; board_ != nullptr && place < board_->used; ++place) {
+  for (EntryId place = 0; board_ != nullptr && place < board_->used; ++place) {
     const Entry& entry = board_->entries[place];
     const std::uint64_t address = entry.address.load(std::memory_order_acquire);
     const std::uint32_t space = entry.space & ~kLast;

@@ -16,22 +16,22 @@ namespace sp::supervisor {
 ///
 /// One entry is a breakpoint: written before it is planted and erased after it was taken away, so
 /// that at any instant every breakpoint has one. The guardian looks what stands there.
-class PlantedBoard {
+class Journal {
  public:
-  using Place = std::uint32_t;
-  static constexpr Place kNowhere = ~Place{0};
+  using EntryId = std::uint32_t;
+  static constexpr EntryId kNoEntry = ~EntryId{0};
 
   /// Maps the board; to be called before the guardian is forked. Without memory for it places
   /// cannot be had.
-  PlantedBoard();
-  PlantedBoard(const PlantedBoard&) = delete;
-  PlantedBoard& operator=(const PlantedBoard&) = delete;
-  ~PlantedBoard();
+  Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+  ~Journal();
 
   /// `last`: to be taken away when all others are.
-  [[nodiscard]] Place add(std::uint32_t space, core::Address address,
-                          std::span<const std::byte> original, bool last = false);
-  void remove(Place place);
+  [[nodiscard]] EntryId add(std::uint32_t space, core::Address address,
+                            std::span<const std::byte> original, bool last = false);
+  void remove(EntryId place);
 
   /// A number for an address space.
   [[nodiscard]] std::uint32_t new_space() { return next_space_++; }
@@ -52,10 +52,10 @@ class PlantedBoard {
   static constexpr std::uint32_t kLast = 1U << 31U;
   // 64 MiB that cost nothing until they are written to.
   static constexpr std::size_t kSize = std::size_t{64} << 20U;
-  static constexpr Place kPlaces = (kSize - sizeof(Board)) / sizeof(Entry);
+  static constexpr EntryId kPlaces = (kSize - sizeof(Board)) / sizeof(Entry);
 
   Board* board_ = nullptr;
-  std::vector<Place> free_;
+  std::vector<EntryId> free_;
   std::uint32_t next_space_ = 1;
 };
 

@@ -52,7 +52,7 @@ pid_t owner_of(int memory) {
 struct Armed {
   int memory;
   std::uint64_t handler;
-  TurnedBack process;
+  TrapDrain process;
 };
 
 /// A program that has breakpoints of its own would turn back to them for ever, so each handler is
@@ -75,8 +75,8 @@ void disarm_in_time(std::vector<Armed> armed, std::uint64_t superprofiler) {
 
 }  // namespace
 
-void clean_up_left_memory(const PlantedBoard& planted, const Memories& memories,
-                          const Handlers& handlers, std::uint64_t superprofiler) {
+void clean_up_orphans(const Journal& planted, const Memories& memories, const Handlers& handlers,
+                      std::uint64_t superprofiler) {
   constexpr int kRounds = 200;
   constexpr int kQuietRounds = 20;
   std::set<std::uint64_t> places;
@@ -87,17 +87,17 @@ void clean_up_left_memory(const PlantedBoard& planted, const Memories& memories,
     known.insert(pid);
     if (const auto handler = handlers.find(space); handler != handlers.end()) {
       places.insert(handler->second);
-      armed.push_back({memory.get(), handler->second, TurnedBack(pid)});
+      armed.push_back({memory.get(), handler->second, TrapDrain(pid)});
     }
   }
   std::vector<Memories> of_strays;
   for (int round = 0, quiet = 0; round < kRounds && quiet < kQuietRounds && !places.empty();
        ++round) {
-    auto strays = find_stray_children(places, superprofiler, known);
+    auto strays = find_orphaned_children(places, superprofiler, known);
     quiet = strays.empty() ? quiet + 1 : 0;
-    for (StrayChild& stray : strays) {
+    for (OrphanedChild& stray : strays) {
       known.insert(stray.pid);
-      armed.push_back({stray.memory.get(), stray.handler, TurnedBack(stray.pid)});
+      armed.push_back({stray.memory.get(), stray.handler, TrapDrain(stray.pid)});
       of_strays.emplace_back()[stray.space] = std::move(stray.memory);
       planted.restore(of_strays.back());
     }

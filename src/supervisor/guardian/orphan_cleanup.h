@@ -13,7 +13,7 @@ using Handlers = std::map<std::uint32_t, std::uint64_t>;   // addresses of the h
 
 /// The guardian's last work, after superprofiler was killed and the breakpoints that the board
 /// names were taken away: those of children that it was not told of, and then the handlers.
-void clean_up_left_memory(const PlantedBoard& planted, const Memories& memories,
-                          const Handlers& handlers, std::uint64_t superprofiler);
+void clean_up_orphans(const Journal& planted, const Memories& memories, const Handlers& handlers,
+                      std::uint64_t superprofiler);
 
 }  // namespace sp::supervisor

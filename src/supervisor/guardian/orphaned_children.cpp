@@ -48,10 +48,10 @@ std::optional<std::uint32_t> space_named_in(int memory, std::uint64_t handler,
 
 }  // namespace
 
-std::vector<StrayChild> find_stray_children(const std::set<std::uint64_t>& handlers,
-                                            std::uint64_t superprofiler,
-                                            const std::set<pid_t>& known) {
-  std::vector<StrayChild> strays;
+std::vector<OrphanedChild> find_orphaned_children(const std::set<std::uint64_t>& handlers,
+                                                  std::uint64_t superprofiler,
+                                                  const std::set<pid_t>& known) {
+  std::vector<OrphanedChild> strays;
   for (const pid_t pid : all_processes()) {
     if (handlers.empty() || known.contains(pid)) {
       continue;

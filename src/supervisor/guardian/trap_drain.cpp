@@ -15,7 +15,7 @@ constexpr std::uint64_t kThrough = 2'000'000;
 
 }  // namespace
 
-bool TurnedBack::look() {
+bool TrapDrain::look() {
   if (!began_) {
     began_ = true;
     // A thread that is made later begins where no breakpoint is.
@@ -28,7 +28,7 @@ bool TurnedBack::look() {
   return waiting_.empty();
 }
 
-bool TurnedBack::look_at(pid_t tid) {
+bool TrapDrain::look_at(pid_t tid) {
   const auto stat = read_proc(fmt::format("/proc/{}/task/{}/stat", pid_, tid));
   char state = 'X';
   if (const auto fields = parse_stat(stat.value_or(""))) {

@@ -12,9 +12,9 @@ namespace sp::supervisor {
 /// others, so every thread is waited for: until it sleeps in a system call with no SIGTRAP on its
 /// way, or has used CPU time since. Under load that takes seconds: a thread may lose its CPU in
 /// front of the handler's first instruction.
-class TurnedBack {
+class TrapDrain {
  public:
-  explicit TurnedBack(pid_t pid) : pid_(pid) {}
+  explicit TrapDrain(pid_t pid) : pid_(pid) {}
 
   /// To be called again until it says so. A process that is gone has turned back.
   [[nodiscard]] bool look();

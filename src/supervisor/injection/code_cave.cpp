@@ -11,8 +11,8 @@
 #include "core/elf_image.h"
 #include "core/mapped_file.h"
 #include "core/mapping.h"
-#include "supervisor/linux/proc_files.h"
 #include "supervisor/injection/remote_syscall.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
@@ -89,7 +89,7 @@ Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
 
 }  // namespace
 
-std::optional<Address> find_place_for_calls(pid_t tid) {
+std::optional<Address> find_code_cave(pid_t tid) {
   const auto text = read_proc(fmt::format("/proc/{}/maps", tid));
   if (!text) {
     return std::nullopt;

@@ -27,38 +27,39 @@ bool is_ours(const siginfo_t& info) {
 }
 
 /// Waits for the thread's next stop.
-Came wait_for_stop(pid_t tid, StopCame& stop_came) {
+StopReason wait_for_stop(pid_t tid, DeferredStop& deferred) {
   const auto report = ptrace::wait_for(tid);
   const WaitStatus status = report ? parse_wait_status(report->status) : WaitStatus{NotAStop{}};
   if (std::holds_alternative<Exited>(status) || std::holds_alternative<Killed>(status) ||
       std::holds_alternative<NotAStop>(status)) {
-    return Came::end;
+    return StopReason::end;
   }
   if (const auto call = ptrace::syscall_stop(tid)) {
     if (call->side == ptrace::SyscallStop::Side::entry) {
-      return Came::call_entry;
+      return StopReason::call_entry;
     }
     if (call->side == ptrace::SyscallStop::Side::exit) {
-      return Came::call_exit;
+      return StopReason::call_exit;
     }
   }
   if (std::holds_alternative<InterruptStop>(status) || std::holds_alternative<GroupStop>(status)) {
-    stop_came.of_others = stop_came.of_others || std::holds_alternative<GroupStop>(status);
-    return Came::interrupt;
+    deferred.of_others = deferred.of_others || std::holds_alternative<GroupStop>(status);
+    return StopReason::interrupt;
   }
   const auto* const delivery = std::get_if<SignalDelivery>(&status);
   if (delivery != nullptr && delivery->signal == SIGSTOP) {
     const auto info = ptrace::signal_info(tid);
-    (info && is_ours(*info) ? stop_came.ours : stop_came.of_others) = true;
+    (info && is_ours(*info) ? deferred.ours : deferred.of_others) = true;
   }
-  return delivery != nullptr && delivery->signal == SIGTRAP ? Came::step : Came::something_else;
+  return delivery != nullptr && delivery->signal == SIGTRAP ? StopReason::step
+                                                            : StopReason::something_else;
 }
 
 constexpr int kTries = 100;
 
 }  // namespace
 
-void StopCame::send_again(pid_t tid) const {
+void DeferredStop::send_again(pid_t tid) const {
   if (ours) {
     ::syscall(SYS_tkill, tid, SIGSTOP);
   }
@@ -67,28 +68,28 @@ void StopCame::send_again(pid_t tid) const {
   }
 }
 
-bool run_to_call(pid_t tid, Came side, StopCame& stop_came) {
+bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred) {
   for (int i = 0; i < kTries; ++i) {
     if (!ptrace::resume_to_syscall(tid, 0)) {
       return false;
     }
-    const Came came = wait_for_stop(tid, stop_came);
-    if (came == side || came == Came::end) {
+    const StopReason came = wait_for_stop(tid, deferred);
+    if (came == side || came == StopReason::end) {
       return came == side;
     }
   }
   return false;
 }
 
-bool run_to_interrupt(pid_t tid, StopCame& stop_came) {
+bool run_to_interrupt(pid_t tid, DeferredStop& deferred) {
   for (int i = 0; i < kTries; ++i) {
     // Each time anew: any other stop takes its place.
     if (!ptrace::interrupt(tid) || !ptrace::resume(tid, 0)) {
       return false;
     }
-    const Came came = wait_for_stop(tid, stop_came);
-    if (came == Came::interrupt || came == Came::end) {
-      return came == Came::interrupt;
+    const StopReason came = wait_for_stop(tid, deferred);
+    if (came == StopReason::interrupt || came == StopReason::end) {
+      return came == StopReason::interrupt;
     }
   }
   return false;
@@ -102,14 +103,14 @@ int signal_to_be_delivered(pid_t tid) {
   return (info->si_code >> 8) == PTRACE_EVENT_STOP || is_ours(*info) ? 0 : info->si_signo;
 }
 
-bool step_over_call(pid_t tid, const ptrace::Registers& at_call, StopCame& stop_came) {
+bool step_over_call(pid_t tid, const ptrace::Registers& at_call, DeferredStop& deferred) {
   for (int i = 0; i < kTries; ++i) {
     if (!ptrace::set_registers(tid, at_call) || !ptrace::step(tid, 0)) {
       return false;
     }
-    const Came came = wait_for_stop(tid, stop_came);
-    if (came == Came::step || came == Came::end) {
-      return came == Came::step;
+    const StopReason came = wait_for_stop(tid, deferred);
+    if (came == StopReason::step || came == StopReason::end) {
+      return came == StopReason::step;
     }
   }
   return false;
@@ -121,7 +122,7 @@ bool stands_before_call(pid_t tid, const ptrace::Registers& registers) {
          next == NativeRescue::kSyscall;
 }
 
-bool settle_restart(pid_t tid, StopCame& stop_came) {
+bool resolve_restart(pid_t tid, DeferredStop& deferred) {
   const auto registers = ptrace::registers(tid);
   if (!registers || !NativeRescue::may_hide_restart(*registers) ||
       !stands_before_call(tid, *registers)) {
@@ -131,13 +132,13 @@ bool settle_restart(pid_t tid, StopCame& stop_came) {
   if (!mask || !ptrace::set_signal_mask(tid, kAllSignals)) {
     return false;
   }
-  bool settled = run_to_call(tid, Came::call_entry, stop_came);
+  bool settled = run_to_call(tid, StopReason::call_entry, deferred);
   const auto call = ptrace::syscall_stop(tid);
   if (settled && call && call->number != NativeRescue::kRestartCall) {
     settled = ptrace::skip_syscall(tid, *registers, NativeRescue::result(*registers)) &&
-              run_to_call(tid, Came::call_exit, stop_came);
+              run_to_call(tid, StopReason::call_exit, deferred);
   }
-  settled = settled && run_to_interrupt(tid, stop_came);
+  settled = settled && run_to_interrupt(tid, deferred);
   (void)ptrace::set_signal_mask(tid, *mask);
   return settled;
 }

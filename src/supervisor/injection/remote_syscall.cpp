@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "arch/native.h"
+#include "supervisor/injection/remote_stops.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
-#include "supervisor/injection/remote_stops.h"
 #include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
@@ -111,16 +111,16 @@ core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const Before& 
     return core::fail("calling in the target", ESRCH);
   }
   const ptrace::Registers at_call = before.at_call(place, number, arguments);
-  StopCame stop_came;
+  DeferredStop deferred;
   // At any point the stub would put back what is not as it was by then.
   const bool done = ptrace::set_registers(tid, at_call) &&
                     ptrace::set_signal_mask(tid, kAllSignals) &&
-                    run_to_call(tid, Came::call_exit, stop_came);
+                    run_to_call(tid, StopReason::call_exit, deferred);
   const auto after = ptrace::registers(tid);
-  (void)run_to_interrupt(tid, stop_came);
+  (void)run_to_interrupt(tid, deferred);
   (void)ptrace::set_signal_mask(tid, before.mask);
   before.put_back(tid);
-  stop_came.send_again(tid);
+  deferred.send_again(tid);
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
   }
@@ -133,12 +133,12 @@ core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const Before& 
   if (!code.is_written() || !ptrace::set_signal_mask(tid, kAllSignals & ~(1ULL << (SIGTRAP - 1)))) {
     return core::fail("calling in the target", ESRCH);
   }
-  StopCame stop_came;
-  const bool done = step_over_call(tid, before.at_call(place, number, arguments), stop_came);
+  DeferredStop deferred;
+  const bool done = step_over_call(tid, before.at_call(place, number, arguments), deferred);
   const auto after = ptrace::registers(tid);
   before.put_back(tid);
   (void)ptrace::set_signal_mask(tid, before.mask);
-  stop_came.send_again(tid);
+  deferred.send_again(tid);
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
   }
@@ -205,20 +205,20 @@ void end_interrupted_call(pid_t tid, const Before& before, int delivered,
 
 }  // namespace
 
-core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
-                                       const std::array<std::uint64_t, 6>& arguments) {
+core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
+                                          const std::array<std::uint64_t, 6>& arguments) {
   if (place == Address{} || !is_free_to_call(tid)) {
     return core::fail("calling in the target", EPERM);
   }
-  StopCame stop_came;
-  const bool is_settled = signal_to_be_delivered(tid) != 0 || settle_restart(tid, stop_came);
+  DeferredStop deferred;
+  const bool is_settled = signal_to_be_delivered(tid) != 0 || resolve_restart(tid, deferred);
   const auto before = is_settled ? Before::of(tid) : std::nullopt;
   if (!before) {
     return core::fail("calling in the target", ESRCH);
   }
   const std::uint64_t room = kPageSize - place.value() % kPageSize;
   if (arch::Native::pc(before->registers) - place < room) {
-    stop_came.send_again(tid);
+    deferred.send_again(tid);
     return core::fail("calling in the target", EAGAIN);  // it is on its way out of a last one
   }
   const auto stub = NativeRescue::stub(before->registers, before->mask, before->sets, room);
@@ -229,7 +229,7 @@ core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
   };
   auto answer = make_call(number, arguments);
   end_interrupted_call(tid, *before, delivered, make_call);
-  stop_came.send_again(tid);
+  deferred.send_again(tid);
   return answer;
 }
 

@@ -8,8 +8,8 @@
 
 #include "arch/native.h"
 #include "core/mapping.h"
-#include "supervisor/linux/proc_files.h"
 #include "supervisor/injection/remote_syscall.h"
+#include "supervisor/linux/proc_files.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -61,8 +61,8 @@ bool reaches(Address a, Address b) {
 
 }  // namespace
 
-std::optional<Address> OutOfLine::copy_of(Address site, std::span<const std::byte> code,
-                                          const TargetMemory& memory, Address call, pid_t tid) {
+std::optional<Address> XolArea::copy_of(Address site, std::span<const std::byte> code,
+                                        const TargetMemory& memory, Address call, pid_t tid) {
   if (const auto known = copies_.find(site); known != copies_.end()) {
     return known->second;
   }
@@ -70,8 +70,7 @@ std::optional<Address> OutOfLine::copy_of(Address site, std::span<const std::byt
   return region == nullptr ? std::nullopt : put(*region, site, code, memory);
 }
 
-OutOfLine::Region* OutOfLine::region_for(Address site, std::uint32_t slots, Address call,
-                                         pid_t tid) {
+XolArea::Region* XolArea::region_for(Address site, std::uint32_t slots, Address call, pid_t tid) {
   for (Region& region : regions_) {
     if (reaches(region.range.begin, site) && (region.used + slots) * kSlot <= kRegionSize) {
       return &region;
@@ -80,10 +79,9 @@ OutOfLine::Region* OutOfLine::region_for(Address site, std::uint32_t slots, Addr
   return call == Address{} ? nullptr : make_region(site, call, tid);
 }
 
-const OutOfLine::Sequence* OutOfLine::copy_of_sequence(Address site,
-                                                       std::span<const std::byte> code,
-                                                       const TargetMemory& memory, Address call,
-                                                       pid_t tid) {
+const XolArea::Sequence* XolArea::copy_of_sequence(Address site, std::span<const std::byte> code,
+                                                   const TargetMemory& memory, Address call,
+                                                   pid_t tid) {
   if (const auto known = sequences_.find(site); known != sequences_.end()) {
     return &known->second;
   }
@@ -105,7 +103,7 @@ const OutOfLine::Sequence* OutOfLine::copy_of_sequence(Address site,
   return &sequences_.emplace(site, std::move(sequence)).first->second;
 }
 
-void OutOfLine::make_room(Address near, Address call, pid_t tid) {
+void XolArea::make_room(Address near, Address call, pid_t tid) {
   const bool is_there = std::any_of(regions_.begin(), regions_.end(), [near](const Region& region) {
     return reaches(region.range.begin, near);
   });
@@ -114,8 +112,8 @@ void OutOfLine::make_room(Address near, Address call, pid_t tid) {
   }
 }
 
-std::optional<Address> OutOfLine::put(Region& region, Address site, std::span<const std::byte> code,
-                                      const TargetMemory& memory) {
+std::optional<Address> XolArea::put(Region& region, Address site, std::span<const std::byte> code,
+                                    const TargetMemory& memory) {
   const Address at = region.range.begin + region.used * kSlot;
   const auto copy = Native::relocate(code, site, at);
   if (!copy || !memory.write(at, *copy)) {
@@ -127,16 +125,16 @@ std::optional<Address> OutOfLine::put(Region& region, Address site, std::span<co
   return at;
 }
 
-OutOfLine::Region* OutOfLine::make_region(Address near, Address call, pid_t tid) {
+XolArea::Region* XolArea::make_region(Address near, Address call, pid_t tid) {
   const auto text = read_proc(fmt::format("/proc/{}/maps", tid));
   const auto gap = text ? gap_below(core::parse_maps(*text), near) : std::nullopt;
   if (!gap) {
     return nullptr;
   }
   const auto made =
-      remote_call(tid, call, SYS_mmap,
-                  {gap->value(), kRegionSize, PROT_READ | PROT_EXEC,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0});
+      remote_syscall(tid, call, SYS_mmap,
+                     {gap->value(), kRegionSize, PROT_READ | PROT_EXEC,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0});
   if (!made || *made < 0) {
     return nullptr;
   }
@@ -145,7 +143,7 @@ OutOfLine::Region* OutOfLine::make_region(Address near, Address call, pid_t tid)
   return &regions_.back();
 }
 
-std::optional<OutOfLine::Inside> OutOfLine::at(Address pc) const {
+std::optional<XolArea::Inside> XolArea::at(Address pc) const {
   for (const Region& region : regions_) {
     if (region.range.contains(pc)) {
       const std::uint64_t offset = pc - region.range.begin;
@@ -157,8 +155,8 @@ std::optional<OutOfLine::Inside> OutOfLine::at(Address pc) const {
   return std::nullopt;
 }
 
-std::vector<core::AddressRange> OutOfLine::make_true_for_child(const TargetMemory& child, pid_t tid,
-                                                               const TargetMemory& parent) {
+std::vector<core::AddressRange> XolArea::resync_child(const TargetMemory& child, pid_t tid,
+                                                      const TargetMemory& parent) {
   std::vector<core::AddressRange> missing;
   std::vector<std::byte> wanted;
   std::vector<std::byte> there;
@@ -182,15 +180,16 @@ std::vector<core::AddressRange> OutOfLine::make_true_for_child(const TargetMemor
   return missing;
 }
 
-void OutOfLine::forget(core::AddressRange range) {
+void XolArea::forget(core::AddressRange range) {
   const auto inside = [&range](const auto& copy) { return range.contains(copy.first); };
   std::erase_if(copies_, inside);
   std::erase_if(sequences_, inside);
 }
 
-void OutOfLine::remove(Address call, pid_t tid) {
+void XolArea::remove(Address call, pid_t tid) {
   for (const Region& region : regions_) {
-    (void)remote_call(tid, call, SYS_munmap, {region.range.begin.value(), kRegionSize, 0, 0, 0, 0});
+    (void)remote_syscall(tid, call, SYS_munmap,
+                         {region.range.begin.value(), kRegionSize, 0, 0, 0, 0});
   }
   regions_.clear();
   copies_.clear();

@@ -17,7 +17,7 @@ namespace sp::supervisor {
 /// what cannot be done in a thread's stead is done without taking the breakpoint away. They lie in
 /// small regions of our own near the code, which stay until the target is let go. Runs on the
 /// ptrace thread.
-class OutOfLine {
+class XolArea {
  public:
   /// Where an instruction can be executed instead of at `site`. `call` are bytes of a system call
   /// in the target, `tid` a thread in a stop for a signal or an interrupt: a region is made where
@@ -52,8 +52,8 @@ class OutOfLine {
   /// What is known of a parent is to be true of its forked child, whose memory is as its parent's
   /// was at the fork: puts the copies that were made since into it, and forgets the regions, which
   /// are the answer.
-  std::vector<core::AddressRange> make_true_for_child(const TargetMemory& child, pid_t tid,
-                                                      const TargetMemory& parent);
+  std::vector<core::AddressRange> resync_child(const TargetMemory& child, pid_t tid,
+                                               const TargetMemory& parent);
 
   /// There may be other code in a piece by now.
   void forget(core::AddressRange range);

@@ -16,7 +16,7 @@ namespace sp::supervisor {
 
 /// What is known of code before it is executed. The supervisor may not know the stages that know
 /// it, so session.cpp hands them in behind this. Called on the ptrace thread.
-class CodeMaps {
+class CodeAnalysis {
  public:
   /// A file that a process has mapped.
   struct File {
@@ -28,10 +28,10 @@ class CodeMaps {
   /// Original bytes from an address on; returns how many there were.
   using Read = std::function<std::size_t(core::Address, std::span<std::byte>)>;
 
-  CodeMaps() = default;
-  CodeMaps(const CodeMaps&) = delete;
-  CodeMaps& operator=(const CodeMaps&) = delete;
-  virtual ~CodeMaps() = default;
+  CodeAnalysis() = default;
+  CodeAnalysis(const CodeAnalysis&) = delete;
+  CodeAnalysis& operator=(const CodeAnalysis&) = delete;
+  virtual ~CodeAnalysis() = default;
 
   /// The user wants probes in it; only `path` and `is_program` need be set.
   [[nodiscard]] virtual bool wants(const File& file) = 0;

@@ -23,9 +23,9 @@ bool others_are_out(const Tracee& tracee) {
 
 }  // namespace
 
-void remove_copies(PlantedCode& code, const Tracee& tracee) {
-  if (!code.copies().empty() && others_are_out(tracee)) {
-    code.copies().remove(code.rescue().call, tracee.id.tid);
+void remove_copies(BreakpointTable& code, const Tracee& tracee) {
+  if (!code.xol().empty() && others_are_out(tracee)) {
+    code.xol().remove(code.trap_handler().syscall_site, tracee.id.tid);
   }
 }
 

@@ -7,6 +7,6 @@ namespace sp::supervisor {
 
 /// Unmaps the copies of displaced instructions, where no other thread can be in one. `tracee` is in
 /// a stop for a signal or an interrupt, and the last to be let go does it at the latest.
-void remove_copies(PlantedCode& code, const Tracee& tracee);
+void remove_copies(BreakpointTable& code, const Tracee& tracee);
 
 }  // namespace sp::supervisor

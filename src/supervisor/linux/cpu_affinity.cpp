@@ -11,14 +11,14 @@ cpu_set_t only_cpu(int cpu) {
   return cpus;
 }
 
-CpuFollower::CpuFollower(pid_t server, std::vector<pid_t> others)
+CpuAffinity::CpuAffinity(pid_t server, std::vector<pid_t> others)
     : server_(server), others_(std::move(others)) {
   if (::sched_getaffinity(0, sizeof allowed_, &allowed_) == 0) {
     cpus_ = CPU_COUNT(&allowed_);
   }
 }
 
-void CpuFollower::follow(int cpu, pid_t tid) {
+void CpuAffinity::follow(int cpu, pid_t tid) {
   cpu_set_t others_of_target;
   if (cpu == followed_ || cpus_ < 2 || cpu < 0 || cpu >= CPU_SETSIZE ||
       !CPU_ISSET(cpu, &allowed_) ||
@@ -40,7 +40,7 @@ void CpuFollower::follow(int cpu, pid_t tid) {
   }
 }
 
-void CpuFollower::visit() {
+void CpuAffinity::visit() {
   if (followed_ < 0) {
     return;
   }
@@ -53,7 +53,7 @@ void CpuFollower::visit() {
   }
 }
 
-void CpuFollower::set(pid_t tid, const cpu_set_t& cpus) const {
+void CpuAffinity::set(pid_t tid, const cpu_set_t& cpus) const {
   // A refusal (a cpuset that changed) costs speed, nothing else.
   ::sched_setaffinity(tid, sizeof cpus, &cpus);
 }

@@ -20,10 +20,10 @@ namespace sp::supervisor {
 ///    the move.
 ///
 /// What computes (unwinding, naming) is kept away from the target in any case.
-class CpuFollower {
+class CpuAffinity {
  public:
   /// `server` is the ptrace thread; `others` (tids too) are kept away.
-  CpuFollower(pid_t server, std::vector<pid_t> others);
+  CpuAffinity(pid_t server, std::vector<pid_t> others);
 
   /// The target runs on this CPU alone, by its thread `tid`.
   void follow(int cpu, pid_t tid);

@@ -20,7 +20,7 @@ bool has_effect(const SignalMasks& masks, std::uint64_t signals) {
 
 }  // namespace
 
-bool undo_interruption(pid_t tid, ptrace::Registers& registers, int signal) {
+bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signal) {
   using arch::Native;
   if (Native::kForgetsCalls) {
     // It might as well come out of a handler that has ended the call, and what the call was made

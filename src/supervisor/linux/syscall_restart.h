@@ -15,6 +15,6 @@ namespace sp::supervisor {
 /// `signal` (0: nothing is delivered). Where its system call is about to fail with EINTR for no
 /// reason that it would have had without us, changes `registers`, and the thread's own, so that
 /// the call is made again. True where it did; never where Native::kForgetsCalls.
-bool undo_interruption(pid_t tid, ptrace::Registers& registers, int signal);
+bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signal);
 
 }  // namespace sp::supervisor

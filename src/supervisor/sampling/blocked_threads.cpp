@@ -52,7 +52,7 @@ std::string wait_name(int number) {
 
 }  // namespace
 
-bool WaitWatch::look(SampleSlot& slot, core::TimePoint now) {
+bool BlockedThreads::look(SampleSlot& slot, core::TimePoint now) {
   const auto key = read_wait(slot);
   if (!key) {
     return true;
@@ -98,19 +98,19 @@ bool WaitWatch::look(SampleSlot& slot, core::TimePoint now) {
   return true;
 }
 
-void WaitWatch::woke(SampleSlot& slot, core::TimePoint now) {
+void BlockedThreads::woke(SampleSlot& slot, core::TimePoint now) {
   report(slot, now);
   slot.wait_id = 0;
 }
 
-bool WaitWatch::is_awake_for_us(SampleSlot& slot) {
+bool BlockedThreads::is_awake_for_us(SampleSlot& slot) {
   std::array<char, 256> buffer;
   return slot.wait_id != 0 && slot.scheduled_by_us &&
          times_scheduled(reread(slot.schedstat, slot, "schedstat", buffer)) <
              slot.wait.times_scheduled + 2;
 }
 
-void WaitWatch::report(SampleSlot& slot, core::TimePoint now) {
+void BlockedThreads::report(SampleSlot& slot, core::TimePoint now) {
   slot.wait_reported = now;
   if (slot.wait_id == 0 || slot.wait_ticks == 0) {
     return;

@@ -13,9 +13,9 @@ namespace sp::supervisor {
 /// first look copies its stack; as long as system call, sp, pc and the number of times that the
 /// thread was put on a CPU stay the same it is the same wait, and looks are only counted. Runs on
 /// the timer thread. Out: Waited events.
-class WaitWatch {
+class BlockedThreads {
  public:
-  explicit WaitWatch(core::Channel<core::StopEvent>& events) : events_(events) {}
+  explicit BlockedThreads(core::Channel<core::StopEvent>& events) : events_(events) {}
 
   /// The thread was found asleep. False where the report of a new wait had to be dropped.
   bool look(SampleSlot& slot, core::TimePoint now);

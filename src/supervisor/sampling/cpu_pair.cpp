@@ -6,7 +6,7 @@
 
 namespace sp::supervisor {
 
-void ExactPace::keep_until(core::TimePoint deadline) {
+void CpuPair::keep_until(core::TimePoint deadline) {
   constexpr std::size_t kMostLooks = 256;
   slots_.refresh(list_, list_version_);
   int busy = 0;
@@ -25,12 +25,12 @@ void ExactPace::keep_until(core::TimePoint deadline) {
   }
   if (busy != 1) {
     if (busy > 1) {
-      follower_.visit();
+      affinity_.visit();
     }
     return;
   }
-  follower_.follow(cpu, tid);
-  while (follower_.keeps_busy() && core::Clock::now() < deadline) {
+  affinity_.follow(cpu, tid);
+  while (affinity_.keeps_busy() && core::Clock::now() < deadline) {
   }
 }
 

@@ -12,9 +12,9 @@ namespace sp::supervisor {
 /// where the ptrace thread shares the thread's CPU and 50 us where it does not. So while one thread
 /// runs the ptrace thread is put on its CPU, and this thread keeps the other one busy, lest the
 /// scheduler moves the target there whenever it is let run. Runs on the timer thread.
-class ExactPace {
+class CpuPair {
  public:
-  ExactPace(SampleSlots& slots, CpuFollower& follower) : slots_(slots), follower_(follower) {}
+  CpuPair(SampleSlots& slots, CpuAffinity& affinity) : slots_(slots), affinity_(affinity) {}
 
   /// Looks at the threads and does the above until `deadline`, or not at all: returns at once where
   /// there is nothing to keep busy for.
@@ -22,7 +22,7 @@ class ExactPace {
 
  private:
   SampleSlots& slots_;
-  CpuFollower& follower_;
+  CpuAffinity& affinity_;
   SampleSlots::List list_;
   std::uint64_t list_version_ = 0;
 };

@@ -34,12 +34,13 @@ core::Duration thread_cpu_time() {
 }  // namespace
 
 SampleTimer::SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMeter& meter,
-                         Wishes& wishes, Doorbell& doorbell, core::Channel<core::StopEvent>& events)
+                         UserRequests& user_requests, WakeupSignal& wakeup,
+                         core::Channel<core::StopEvent>& events)
     : options_(options),
       slots_(slots),
       meter_(meter),
-      wishes_(wishes),
-      doorbell_(doorbell),
+      user_requests_(user_requests),
+      wakeup_(wakeup),
       waits_(events),
       governor_(options.interval, options.overhead_percent),
       random_(std::random_device{}()),
@@ -49,14 +50,14 @@ SampleTimer::SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMet
 void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<pid_t> avoiding) {
   ::prctl(PR_SET_NAME, "sp-timer");
   wake_up_promptly();
-  CpuFollower follower(followed, std::move(avoiding));
+  CpuAffinity affinity(followed, std::move(avoiding));
   const core::TimePoint start = core::Clock::now();
   const core::TimePoint first = start + options_.delay;
   core::TimePoint next = first;
   last_tick_ = first;
   window_start_ = first;
   if (!options_.sample) {
-    run_beside(stop, follower);
+    run_beside(stop, affinity);
     return;
   }
   core::Duration used = thread_cpu_time();
@@ -65,10 +66,10 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
     const core::TimePoint now = core::Clock::now();
     const core::Duration lead = ticker_ ? kLead : core::Duration{};
     if (now >= next - lead) {
-      next = tick(now, next, follower);
+      next = tick(now, next, affinity);
     }
-    take_signals_until(std::min(next - lead, now + kIdleRound), wishes_, doorbell_);
-    if (follower.cpus() == 1) {
+    take_signals_until(std::min(next - lead, now + kIdleRound), user_requests_, wakeup_);
+    if (affinity.cpus() == 1) {
       const core::Duration before = std::exchange(used, thread_cpu_time());
       governor_.shared_cpu(used - before);
     }
@@ -79,29 +80,29 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
 
 /// What is due in every round.
 void SampleTimer::beat(core::TimePoint first) {
-  if (wishes_.heartbeat) {
-    doorbell_.ring();
+  if (user_requests_.heartbeat) {
+    wakeup_.send();
   } else {
-    doorbell_.ring_again();
+    wakeup_.resend();
   }
   if (options_.duration > core::Duration{} && core::Clock::now() >= first + options_.duration &&
-      !wishes_.time_is_up) {
-    wishes_.time_is_up = true;
-    doorbell_.ring();
+      !user_requests_.time_is_up) {
+    user_requests_.time_is_up = true;
+    wakeup_.send();
   }
 }
 
-void SampleTimer::run_beside(const std::stop_token& stop, CpuFollower& follower) {
+void SampleTimer::run_beside(const std::stop_token& stop, CpuAffinity& affinity) {
   constexpr core::Duration kRound = milliseconds(1);
   const core::TimePoint start = core::Clock::now();
-  ExactPace pace(slots_, follower);
+  CpuPair pace(slots_, affinity);
   while (!stop.stop_requested()) {
     beat(start);
     const core::TimePoint end = core::Clock::now() + kRound;
     if (options_.follow_cpu) {
       pace.keep_until(end);
     }
-    take_signals_until(end, wishes_, doorbell_);
+    take_signals_until(end, user_requests_, wakeup_);
   }
 }
 
@@ -116,8 +117,8 @@ SampleSlots::List SampleTimer::take_interrupts() {
 }
 
 core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
-                                  CpuFollower& follower) {
-  choose_way(follower);
+                                  CpuAffinity& affinity) {
+  choose_way(affinity);
   if (ticker_ && !ticker_->ticked()) {
     return planned + kLead;  // it was kept off its CPU
   }
@@ -127,8 +128,8 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
     if (paused_) {
       return now + kIdleRound;
     }
-    look_at_all(now, follower.cpus());
-    place(follower);
+    look_at_all(now, affinity.cpus());
+    place(affinity);
     not_counted_ += running_.size();
     if (!running_.empty() && !ticker_) {
       asked = running_[random_() % running_.size()].slot;
@@ -143,7 +144,7 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
     return next;
   }
   const bool stops = asked != nullptr || (ticker_ && any_on_cpu() != nullptr);
-  if (stops && follower.keeps_busy()) {
+  if (stops && affinity.keeps_busy()) {
     be_busy_during_stop(std::move(asked), (ticker_ ? planned : now) + kLongestBusy);
     // Where threads take turns, short turns would be left out more often than long ones.
     const bool slept = slept_before_stop_.exchange(false);
@@ -155,23 +156,23 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
   return next;
 }
 
-void SampleTimer::choose_way(const CpuFollower& follower) {
+void SampleTimer::choose_way(const CpuAffinity& affinity) {
   ticker_gave_up_ = ticker_gave_up_ || (ticker_ && ticker_->is_kept_waiting());
-  ticking_there_ = precise_ && !ticker_gave_up_ && options_.follow_cpu && follower.cpus() > 1;
+  ticking_there_ = precise_ && !ticker_gave_up_ && options_.follow_cpu && affinity.cpus() > 1;
   if (!ticking_there_) {
     ticker_.reset();
   }
 }
 
-void SampleTimer::place(CpuFollower& follower) {
+void SampleTimer::place(CpuAffinity& affinity) {
   const Running* running = any_on_cpu();
   if (!options_.follow_cpu || running == nullptr) {
     return;
   }
   if (busy_cpus_ == 1) {
-    follower.follow(running->cpu, running->slot->thread.tid);
+    affinity.follow(running->cpu, running->slot->thread.tid);
   } else {
-    follower.visit();
+    affinity.visit();
   }
 }
 
@@ -271,8 +272,8 @@ void SampleTimer::ask(const Slot& slot, core::TimePoint since) {
       const std::lock_guard lock(interrupts_mutex_);
       interrupts_.push_back(slot);
     }
-    wishes_.interrupts_wanted = true;
-    doorbell_.ring();
+    user_requests_.interrupts_wanted = true;
+    wakeup_.send();
     return;
   }
   if (::syscall(SYS_tgkill, slot->process.pid, slot->thread.tid, SIGSTOP) != 0) {

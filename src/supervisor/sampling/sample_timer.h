@@ -16,10 +16,10 @@
 #include "core/messages.h"
 #include "supervisor/channels/control_signals.h"
 #include "supervisor/linux/cpu_affinity.h"
-#include "supervisor/sampling/governor.h"
-#include "supervisor/tracees/sample_slot.h"
-#include "supervisor/sampling/ticker.h"
 #include "supervisor/sampling/blocked_threads.h"
+#include "supervisor/sampling/governor.h"
+#include "supervisor/sampling/ticker.h"
+#include "supervisor/tracees/sample_slot.h"
 
 namespace sp::supervisor {
 
@@ -45,14 +45,15 @@ struct TickCounts {
 };
 
 /// Says when which thread is stopped. Runs on its own thread, away from the CPU that it is going to
-/// interrupt (see CpuFollower; Ticker for the programs where that is not good enough). In: the
+/// interrupt (see CpuAffinity; Ticker for the programs where that is not good enough). In: the
 /// slots. Out: SIGSTOPs, or wishes for PTRACE_INTERRUPT, to running threads; with --wall, Waited
 /// events of blocked ones, which are looked at from outside and not stopped. It also takes all
-/// signals that are sent to superprofiler and turns them into Wishes.
+/// signals that are sent to superprofiler and turns them into UserRequests.
 class SampleTimer {
  public:
-  SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMeter& meter, Wishes& wishes,
-              Doorbell& doorbell, core::Channel<core::StopEvent>& events);
+  SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMeter& meter,
+              UserRequests& user_requests, WakeupSignal& wakeup,
+              core::Channel<core::StopEvent>& events);
 
   /// The thread's life. `followed` is the ptrace thread, `avoiding` our other threads.
   void run(const std::stop_token& stop, pid_t followed, std::vector<pid_t> avoiding);
@@ -93,10 +94,10 @@ class SampleTimer {
 
   /// Looks at the threads and asks one of those that run to stop. The tick was planned for
   /// `planned`; returns when the next one is due.
-  core::TimePoint tick(core::TimePoint now, core::TimePoint planned, CpuFollower& follower);
+  core::TimePoint tick(core::TimePoint now, core::TimePoint planned, CpuAffinity& affinity);
   void beat(core::TimePoint first);
   /// The thread's life where nothing is sampled.
-  void run_beside(const std::stop_token& stop, CpuFollower& follower);
+  void run_beside(const std::stop_token& stop, CpuAffinity& affinity);
   void look_at_all(core::TimePoint now, int cpus);
   void look(SampleSlot& slot, const Slot& shared);
   /// The ticker's look: fills here_ with what may be asked on `cpu`; returns another CPU on which
@@ -108,13 +109,13 @@ class SampleTimer {
   /// The time of the next tick.
   [[nodiscard]] core::TimePoint plan(core::TimePoint planned, core::TimePoint now);
   /// Starts or ends the ticker as it is called for.
-  void choose_way(const CpuFollower& follower);
+  void choose_way(const CpuAffinity& affinity);
   /// Puts our threads where they serve those that run now.
-  void place(CpuFollower& follower);
+  void place(CpuAffinity& affinity);
   void ask(const Slot& slot, core::TimePoint since);
   /// See Ticker::Ask.
   [[nodiscard]] std::optional<int> ask_from_ticker(int cpu);
-  /// See CpuFollower::keeps_busy(). `asked` is null where the ticker does the asking.
+  /// See CpuAffinity::keeps_busy(). `asked` is null where the ticker does the asking.
   void be_busy_during_stop(Slot asked, core::TimePoint deadline);
   void account(core::TimePoint now, std::size_t looked, std::size_t of, int cpus);
   [[nodiscard]] core::Duration jittered(core::Duration mean);
@@ -122,9 +123,9 @@ class SampleTimer {
   SampleTimerOptions options_;
   SampleSlots& slots_;
   CostMeter& meter_;
-  Wishes& wishes_;
-  Doorbell& doorbell_;
-  WaitWatch waits_;
+  UserRequests& user_requests_;
+  WakeupSignal& wakeup_;
+  BlockedThreads waits_;
   Governor governor_;
   TickCounts counts_;
   std::mt19937_64 random_;

@@ -24,7 +24,9 @@ core::Duration own_cpu_time() {
 }
 
 /// A thread that is on a CPU, or ready to be, is so of its own accord.
-bool runs_by_itself(SampleSlot& slot) { return !slot.stepped && !WaitWatch::is_awake_for_us(slot); }
+bool runs_by_itself(SampleSlot& slot) {
+  return !slot.stepped && !BlockedThreads::is_awake_for_us(slot);
+}
 
 }  // namespace
 

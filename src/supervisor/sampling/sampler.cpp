@@ -90,7 +90,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
     pending_ = true;
     ++tracee.process->samples_since_maps;
   }
-  undo_interruption(tracee.id.tid, *registers, 0);
+  restart_interrupted_call(tracee.id.tid, *registers, 0);
 }
 
 bool Sampler::hand_on() {

@@ -5,9 +5,9 @@
 #include <random>
 
 #include "core/messages.h"
-#include "supervisor/sampling/governor.h"
 #include "supervisor/channels/outbox.h"
 #include "supervisor/linux/ptrace.h"
+#include "supervisor/sampling/governor.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
@@ -30,7 +30,7 @@ class Sampler {
   Sampler(SamplerOptions options, Outbox& outbox);
 
   /// The thread is stopped, `latency` after it was asked to. Registers may be changed (see
-  /// undo_interruption()).
+  /// restart_interrupted_call()).
   void take(Tracee& tracee, core::TimePoint now, core::Duration latency);
   /// The thread runs again. False where the sample had to be dropped.
   bool hand_on();

@@ -59,7 +59,7 @@ struct SampleSlot {
   /// name of restart_syscall.
   std::atomic<int> interrupted_call{-1};
   /// Where SIGSTOPs in flight are counted; set before the slot is shared.
-  GuardedProcess* guard = nullptr;
+  PendingStops* guard = nullptr;
 
   /// The timer thread's own.
   core::UniqueFd stat;

@@ -13,9 +13,9 @@
 #include "core/clock.h"
 #include "core/ids.h"
 #include "core/mapping.h"
+#include "supervisor/guardian/guardian.h"
 #include "supervisor/instruments/exact/counted_code.h"
 #include "supervisor/instruments/exact/counted_thread.h"
-#include "supervisor/guardian/guardian.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/tracees/sample_slot.h"
@@ -25,7 +25,7 @@ namespace sp::supervisor {
 /// A process that we trace threads of.
 struct TracedProcess {
   core::ProcessId id;
-  GuardedProcess* guard = nullptr;
+  PendingStops* guard = nullptr;
   std::size_t threads = 0;
   std::size_t exiting = 0;  // threads that have reported their exit and are not reaped yet
   /// Executable ranges as of the last look at its maps, sorted.

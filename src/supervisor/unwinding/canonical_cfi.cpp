@@ -172,8 +172,8 @@ bool copy_program(DwarfBytes program, const ProgramRules& rules, Writer& out) {
 
 }  // namespace
 
-std::optional<NormalForm> normal_form(const FrameDescription& description, std::uint64_t shift,
-                                      bool drop_signing_marks) {
+std::optional<CanonicalCfi> normal_form(const FrameDescription& description, std::uint64_t shift,
+                                        bool drop_signing_marks) {
   const ProgramRules rules{shift, drop_signing_marks, description.pointer_encoding};
   if (description.return_address_register > 0xff) {
     return std::nullopt;
@@ -199,7 +199,7 @@ std::optional<NormalForm> normal_form(const FrameDescription& description, std::
   out.pad();
   out.set_length(0);
 
-  NormalForm form;
+  CanonicalCfi form;
   form.fde_offset = out.size();
   out.put_word(std::uint32_t{0});
   out.put_word(static_cast<std::uint32_t>(out.size()));  // how far back the CIE is from here

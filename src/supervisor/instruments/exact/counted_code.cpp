@@ -27,7 +27,7 @@ Run& CountedCode::arrive(Address start) {
     extend(run, start);
     return run;
   }
-  if (run.stepped && ground().at(start) == Ground::shifting) {
+  if (run.stepped && regions().at(start) == CodeKind::writable) {
     Run now;  // it may be other code by now
     now.behind = start;
     extend(now, start);
@@ -50,7 +50,7 @@ bool CountedCode::come_back(Address address) {
       }
     }
   }
-  return !plants() || ground().at(address) != Ground::fixed;
+  return !may_insert() || regions().at(address) != CodeKind::file_backed;
 }
 
 /// Goes on with a run from where it ends so far.
@@ -58,13 +58,13 @@ void CountedCode::extend(Run& run, Address start) {
   run.told = false;
   untold_.push_back(start);
   run.end = Run::End::nowhere;
-  run.stepped = run.stepped || !plants();
+  run.stepped = run.stepped || !may_insert();
   while (run.lengths.size() < kLongestRun) {
     const auto instruction = decode(run.behind);
     if (!instruction) {
       break;
     }
-    run.stepped = run.stepped || ground().at(run.behind) != Ground::fixed;
+    run.stepped = run.stepped || regions().at(run.behind) != CodeKind::file_backed;
     if (extend_by_sequence(run, *instruction)) {
       return;
     }
@@ -106,21 +106,21 @@ bool CountedCode::extend_by_sequence(Run& run, const core::Instruction& first) {
 }
 
 bool CountedCode::plant_at(const core::Instruction& instruction) {
-  Site& site = site_of(instruction);
-  return site.planted || plant(site);
+  BreakpointSite& site = site_of(instruction);
+  return site.inserted || insert(site);
 }
 
 void CountedCode::gate(Address behind) {
   constexpr auto& kSyscall = arch::NativeRescue::kSyscall;
   const Address at = behind - kSyscall.size();
-  if (!plants() || ground().at(at) != Ground::fixed || !gates_.insert(at).second) {
+  if (!may_insert() || regions().at(at) != CodeKind::file_backed || !gates_.insert(at).second) {
     return;
   }
   const auto instruction = decode(at);
   if (instruction && instruction->flow == core::Flow::syscall && instruction->next() == behind) {
-    Site& site = site_of(*instruction);
+    BreakpointSite& site = site_of(*instruction);
     if (std::equal(kSyscall.begin(), kSyscall.end(), site.code.begin())) {
-      (void)plant(site);
+      (void)insert(site);
     }
   }
 }

@@ -18,9 +18,9 @@
 #include "core/ids.h"
 #include "core/instruction.h"
 #include "core/messages.h"
+#include "supervisor/breakpoints/breakpoint_table.h"
 #include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/guardian/guardian.h"
-#include "supervisor/breakpoints/breakpoint_table.h"
 
 namespace sp::supervisor {
 
@@ -46,19 +46,19 @@ struct Run {
 ///
 /// Bytes are decoded only from where control has really come: at a system call a run ends for the
 /// time being, because nobody knows whether there is code behind an exit or a sigreturn.
-class CountedCode : public PlantedCode {
+class CountedCode : public BreakpointTable {
  public:
   /// `tid` is any thread of the process. With `plants` false every run is to be stepped.
   CountedCode(core::ProcessId owner, pid_t tid, bool plants, Guardian& guardian)
-      : PlantedCode(owner, tid, plants, guardian) {}
-  /// A forked child's, as PlantedCode's.
+      : BreakpointTable(owner, tid, plants, guardian) {}
+  /// A forked child's, as BreakpointTable's.
   CountedCode(core::ProcessId owner, pid_t tid, const CountedCode& parent, std::uint64_t certain)
-      : PlantedCode(owner, tid, parent, certain),
+      : BreakpointTable(owner, tid, parent, certain),
         came_back_to_(parent.came_back_to_),
         gates_(parent.gates_) {}
 
   [[nodiscard]] bool needs_maps(core::Address address) const {
-    return maps_are_old() || ground().at(address) == Ground::none;
+    return maps_are_old() || regions().at(address) == CodeKind::not_executable;
   }
 
   /// Control is about to come to `start`: makes the run there known and plants its end. It stays

@@ -37,7 +37,7 @@ struct CountedThread {
   struct Call {
     std::uint64_t number = 0;
     std::array<std::uint64_t, 6> arguments{};
-    std::uint64_t plantings = 0;     // at its entry
+    std::uint64_t insertions = 0;    // at its entry
     bool shows_our_handler = false;  // it is a sigaction that asks for SIGTRAP's
     bool without_second = false;     // its second argument was set to 0
     bool done_in_its_stead = false;  // the kernel does nothing

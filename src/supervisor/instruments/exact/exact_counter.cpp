@@ -8,8 +8,8 @@
 #include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/breakpoints/edge_flow.h"
-#include "supervisor/linux/proc_files.h"
 #include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 namespace {
@@ -39,11 +39,11 @@ bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
   tracee.counted.begun = true;
   CountedCode& code = *tracee.process->counted;
   // Where some sequences cannot be stepped through, their copies have breakpoints.
-  if ((code.plants() || Native::kLongestExclusive > 0) && !code.rescue().tried) {
+  if ((code.may_insert() || Native::kLongestExclusive > 0) && !code.trap_handler().tried) {
     read_maps(*tracee.process, tracee.id);
-    install_rescue(code, tracee.id.tid);
-    if (code.plants() && !code.rescue().handler_is_ours) {
-      code.plant_nothing();
+    install_trap_handler(code, tracee.id.tid);
+    if (code.may_insert() && !code.trap_handler().is_installed) {
+      code.disable();
       core::log_note("process {} {}: counting it by single steps, which is slower",
                      tracee.process->id.pid, reason_for_no_breakpoints(code));
     }
@@ -67,7 +67,7 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   const Address pc = Native::pc(*registers);
   const Address trap = Native::breakpoint_of_trap(pc);
   CountedCode& code = *tracee.process->counted;
-  Site* const site = code.planted_at(trap);
+  BreakpointSite* const site = code.inserted_at(trap);
   // Behind a longer instruction's first byte no other one begins, so that only a breakpoint can
   // have brought the thread there.
   if (site != nullptr && site->instruction.length > Native::kBreakpoint.size()) {
@@ -83,7 +83,7 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     on_breakpoint(tracee, *site, *registers, now);
     return true;
   }
-  if (turn_back(code, tid, *registers, info->si_code)) {
+  if (adjust_pc_after_breakpoint(code, tid, *registers, info->si_code)) {
     resume(tracee, 0);
     return true;
   }
@@ -99,7 +99,7 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   }
   // Of a step that nobody waits for any more: it would kill the target. A program that steps itself
   // has a handler of its own, and gets its last trap when it has cleared the flag.
-  if (Native::is_step_code(info->si_code) && code.rescue().handler_is_ours &&
+  if (Native::is_step_code(info->si_code) && code.trap_handler().is_installed &&
       !Native::steps_itself(*registers)) {
     resume(tracee, 0);
     return true;
@@ -107,7 +107,7 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   return false;
 }
 
-void ExactCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& registers,
+void ExactCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
                                  core::TimePoint now) {
   CountedThread& thread = tracee.counted;
   thread.delivering = false;
@@ -139,7 +139,7 @@ void ExactCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
   }
   const Address to = Native::pc(registers);
   (void)ptrace::mark_trap(tracee.id.tid, trap);
-  for (const Site::Way& way : site.ways) {
+  for (const BreakpointSite::Way& way : site.ways) {
     if (way.edge != nullptr && way.to == to && thread.counted) {
       EdgeCounts::count(*way.edge, now);
       thread.stepped = false;
@@ -162,13 +162,13 @@ void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
   CountedThread& thread = tracee.counted;
   thread.delivering = false;
   if (thread.aside) {
-    if (tracee.process->counted->copies().at(pc)) {
+    if (tracee.process->counted->xol().at(pc)) {
       (void)ptrace::step(tracee.id.tid, 0);
       return;
     }
     const Address at = thread.aside->site;
     finish_aside(tracee);
-    Site* const site = tracee.process->counted->planted_at(at);
+    BreakpointSite* const site = tracee.process->counted->inserted_at(at);
     cross(tracee, at, pc, site != nullptr ? edge_flow(site->instruction, pc) : EdgeFlow::indirect,
           now);
   } else if (thread.stepped) {

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "core/clock.h"
+#include "supervisor/channels/outbox.h"
 #include "supervisor/instruments/exact/counted_code.h"
 #include "supervisor/instruments/exact/counted_thread.h"
-#include "supervisor/channels/outbox.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/tracees/tracee.h"
 
@@ -73,7 +73,8 @@ class ExactCounter {
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
 
  private:
-  void on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& registers, core::TimePoint now);
+  void on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                     core::TimePoint now);
   void on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now);
   static void hide_step(const Tracee& tracee, const core::Instruction& done,
                         ptrace::Registers& registers);
@@ -89,10 +90,10 @@ class ExactCounter {
   void read_maps(const TracedProcess& process, core::ThreadId thread);
   void go(Tracee& tracee);
   bool run_sequence(Tracee& tracee, ptrace::Registers& registers);
-  void come_out_of_sequence(Tracee& tracee, const Site& exit, ptrace::Registers& registers,
-                            core::TimePoint now);
+  void come_out_of_sequence(Tracee& tracee, const BreakpointSite& exit,
+                            ptrace::Registers& registers, core::TimePoint now);
   bool is_stepped_back_to_call(const Tracee& tracee, const ptrace::Registers& registers) const;
-  void step_aside(Tracee& tracee, Site& site, ptrace::Registers& registers);
+  void step_aside(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
   void finish_aside(Tracee& tracee);
   void leave_aside(Tracee& tracee);
   /// See CountedThread::blocks_trap.
@@ -100,7 +101,7 @@ class ExactCounter {
   static void block_trap_again(const Tracee& tracee);
   static bool change_mask(Tracee& tracee, std::uint64_t number,
                           const std::array<std::uint64_t, 6>& arguments);
-  void on_gate(Tracee& tracee, Site& site, ptrace::Registers& registers);
+  void on_gate(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
   static void come_back(Tracee& tracee, core::Address pc);
   [[nodiscard]] static bool change_mask_in_its_stead(Tracee& tracee,
                                                      const CountedThread::Call& call);

@@ -7,11 +7,11 @@
 
 #include "arch/native.h"
 #include "core/log.h"
-#include "supervisor/instruments/exact/exact_counter.h"
-#include "supervisor/linux/proc_files.h"
-#include "supervisor/instruments/remove_copies.h"
-#include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/breakpoints/memory_origin.h"
+#include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/exact/exact_counter.h"
+#include "supervisor/instruments/remove_copies.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 namespace {
@@ -24,13 +24,13 @@ using core::Flow;
 
 ExactCounter::Origin ExactCounter::origin_of(const Tracee& parent) {
   const auto& call = parent.counted.call;
-  return {parent.process->counted, call ? call->plantings : 0, parent.counted.blocks_trap};
+  return {parent.process->counted, call ? call->insertions : 0, parent.counted.blocks_trap};
 }
 
 void ExactCounter::begin_child(TracedProcess& process, pid_t tid, const Origin& origin) {
   if (shares_memory(*origin.code, tid)) {
     process.counted = origin.code;
-  } else if (descent(*origin.code, tid) == Descent::from_before) {
+  } else if (memory_origin(*origin.code, tid) == MemoryOrigin::before_handler) {
     begin_process(process, tid);
   } else {
     process.counted = std::make_shared<CountedCode>(process.id, tid, *origin.code, origin.certain);
@@ -122,16 +122,16 @@ void ExactCounter::on_other_stop(Tracee& tracee) {
   }
 }
 
-void ExactCounter::step_aside(Tracee& tracee, Site& site, ptrace::Registers& registers) {
+void ExactCounter::step_aside(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
   CountedThread::Aside aside;
   aside.site = site.instruction.address;
   aside.before = registers;
-  PlantedCode& code = *tracee.process->counted;
+  BreakpointTable& code = *tracee.process->counted;
   if (const auto copy = code.copy_of(site, tracee.id.tid)) {
     aside.in_copy = true;
     Native::set_pc(registers, *copy);
   } else {
-    (void)code.lift(site);
+    (void)code.remove(site);
   }
   tracee.counted.aside = aside;
   (void)ptrace::set_registers(tracee.id.tid, registers);
@@ -149,8 +149,8 @@ bool ExactCounter::run_sequence(Tracee& tracee, ptrace::Registers& registers) {
   }
   const auto copy = code.copy_of_sequence(begin, tracee.id.tid);
   if (!copy) {
-    if (Site* const site = code.planted_at(begin)) {
-      (void)code.lift(*site);
+    if (BreakpointSite* const site = code.inserted_at(begin)) {
+      (void)code.remove(*site);
     }
     core::log_note("process {}: what follows some load-exclusive instructions is not counted",
                    tracee.process->id.pid);
@@ -171,7 +171,7 @@ bool ExactCounter::run_sequence(Tracee& tracee, ptrace::Registers& registers) {
 }
 
 /// The thread stands at a jump behind its copy of a sequence.
-void ExactCounter::come_out_of_sequence(Tracee& tracee, const Site& exit,
+void ExactCounter::come_out_of_sequence(Tracee& tracee, const BreakpointSite& exit,
                                         ptrace::Registers& registers, core::TimePoint now) {
   const Address last = *std::exchange(tracee.counted.aside, std::nullopt)->end_of_sequence;
   const Address to = *exit.instruction.target;
@@ -185,8 +185,8 @@ void ExactCounter::come_out_of_sequence(Tracee& tracee, const Site& exit,
 void ExactCounter::finish_aside(Tracee& tracee) {
   const auto aside = std::exchange(tracee.counted.aside, std::nullopt);
   CountedCode& code = *tracee.process->counted;
-  if (Site* const site = code.lifted_at(aside->site)) {
-    (void)code.plant(*site);
+  if (BreakpointSite* const site = code.removed_at(aside->site)) {
+    (void)code.insert(*site);
   }
 }
 
@@ -198,8 +198,9 @@ void ExactCounter::leave_aside(Tracee& tracee) {
     if (!registers || trap_is_pending(tracee, Native::pc(*registers))) {
       return;
     }
-    if (const Site* const exit = tracee.process->counted->planted_at(Native::pc(*registers));
-        exit != nullptr && tracee.process->counted->copies().at(exit->instruction.address)) {
+    if (const BreakpointSite* const exit =
+            tracee.process->counted->inserted_at(Native::pc(*registers));
+        exit != nullptr && tracee.process->counted->xol().at(exit->instruction.address)) {
       come_out_of_sequence(tracee, *exit, *registers, core::Clock::now());
       return;
     }
@@ -245,19 +246,19 @@ bool ExactCounter::may_have_trap(Tracee& tracee) const {
 }
 
 void ExactCounter::before_sigaction(Tracee& tracee, CountedThread::Call& call) {
-  auto& rescue = tracee.process->counted->rescue();
-  if (!rescue.handler_is_ours || call.arguments[0] != SIGTRAP ||
+  auto& handler = tracee.process->counted->trap_handler();
+  if (!handler.is_installed || call.arguments[0] != SIGTRAP ||
       Native::syscall_name(static_cast<int>(call.number)) != "rt_sigaction") {
     return;
   }
   call.shows_our_handler = true;
-  std::array<std::byte, sizeof(std::uint64_t)> handler{};
+  std::array<std::byte, sizeof(std::uint64_t)> wanted{};
   if (call.arguments[1] == 0 ||
-      !ThreadMemory(tracee.id.tid).read(Address{call.arguments[1]}, handler)) {
+      !ThreadMemory(tracee.id.tid).read(Address{call.arguments[1]}, wanted)) {
     return;
   }
-  if (handler != std::array<std::byte, sizeof(std::uint64_t)>{}) {
-    rescue.handler_is_ours = false;  // from now on it has one of its own
+  if (wanted != std::array<std::byte, sizeof(std::uint64_t)>{}) {
+    handler.is_installed = false;  // from now on it has one of its own
     return;
   }
   // The default action is what it sees already.
@@ -294,7 +295,7 @@ bool ExactCounter::on_retired_trap(Tracee& tracee) {
   if (!registers || !info || info->si_code <= 0) {
     return false;
   }
-  return turn_back(*tracee.process->counted, tid, *registers, info->si_code) ||
+  return adjust_pc_after_breakpoint(*tracee.process->counted, tid, *registers, info->si_code) ||
          info->si_code == SIGTRAP ||
          Native::is_step_code(info->si_code);  // the end of a step of ours
 }
@@ -313,7 +314,7 @@ bool ExactCounter::make_detachable(Tracee& tracee, bool at_syscall) {
   }
   if (!at_syscall) {
     remove_copies(*tracee.process->counted, tracee);
-    remove_rescue(*tracee.process->counted, tracee.id.tid);
+    remove_trap_handler(*tracee.process->counted, tracee.id.tid);
   }
   return true;
 }
@@ -321,7 +322,7 @@ bool ExactCounter::make_detachable(Tracee& tracee, bool at_syscall) {
 /// An interrupt is reported before a trap that the thread has run into already.
 bool ExactCounter::trap_is_pending(const Tracee& tracee, Address pc) const {
   const CountedCode& code = *tracee.process->counted;
-  if (!code.was_planted_at(Native::breakpoint_of_trap(pc))) {
+  if (!code.is_known_site(Native::breakpoint_of_trap(pc))) {
     return false;
   }
   const auto masks = read_signal_masks(tracee.id.tid);

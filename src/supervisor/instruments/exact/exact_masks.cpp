@@ -85,7 +85,7 @@ bool ExactCounter::change_mask_in_its_stead(Tracee& tracee, const CountedThread:
   return true;
 }
 
-void ExactCounter::on_gate(Tracee& tracee, Site& site, ptrace::Registers& registers) {
+void ExactCounter::on_gate(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
   CountedCode& code = *tracee.process->counted;
   const auto [number, arguments] = NativeRescue::next_call(registers);
   if (change_mask(tracee, number, arguments)) {
@@ -93,7 +93,7 @@ void ExactCounter::on_gate(Tracee& tracee, Site& site, ptrace::Registers& regist
     arch::Native::set_pc(registers, site.instruction.next());
     come_back(tracee, site.instruction.next());
   } else {
-    (void)code.lift(site);  // other calls are made there too
+    (void)code.remove(site);  // other calls are made there too
   }
   (void)ptrace::set_registers(tracee.id.tid, registers);
   go(tracee);

@@ -31,7 +31,7 @@ void ExactCounter::on_syscall(Tracee& tracee, core::TimePoint now) {
   const auto registers = ptrace::registers(tracee.id.tid);
   CountedThread& thread = tracee.counted;
   if (stop && stop->side == ptrace::SyscallStop::Side::entry) {
-    thread.call = {stop->number, stop->arguments, tracee.process->counted->plantings()};
+    thread.call = {stop->number, stop->arguments, tracee.process->counted->insertions()};
     before_maps_change(tracee, *thread.call);
     before_sigaction(tracee, *thread.call);
     thread.call->done_in_its_stead = change_mask_in_its_stead(tracee, *thread.call);

@@ -39,7 +39,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   const Address pc = Native::pc(*registers);
   const Address trap = Native::breakpoint_of_trap(pc);
   ProbedCode& code = *tracee.process->probed;
-  Site* const site = code.planted_at(trap);
+  BreakpointSite* const site = code.inserted_at(trap);
   // Behind a longer instruction's first byte no other one begins, so that only a breakpoint can
   // have brought the thread there.
   if (site != nullptr && site->instruction.length > Native::kBreakpoint.size()) {
@@ -55,7 +55,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     on_breakpoint(tracee, *site, *registers, now);
     return true;
   }
-  if (turn_back(code, tid, *registers, info->si_code)) {
+  if (adjust_pc_after_breakpoint(code, tid, *registers, info->si_code)) {
     go(tracee);
     return true;
   }
@@ -70,7 +70,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   return false;
 }
 
-void ProbeCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& registers,
+void ProbeCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
                                  core::TimePoint now) {
   const Address at = site.instruction.address;
   const Address trap = Native::pc(registers);
@@ -80,12 +80,12 @@ void ProbeCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
   if (code.is_loaders(at)) {
     watch_modules(*tracee.process, tracee.id.tid, When::at_load);
   }
-  if (site.block == Site::kNoBlock) {
+  if (site.block == BreakpointSite::kNoBlock) {
     on_entry(tracee, site, registers);
     hit_is_over(tracee, now);
     return;
   }
-  if (site.block == Site::kMapsChanged) {
+  if (site.block == BreakpointSite::kMapsChanged) {
     pass_loader(tracee, site, registers);
     return;
   }
@@ -105,7 +105,7 @@ void ProbeCounter::on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& 
   hit_is_over(tracee, now);
 }
 
-void ProbeCounter::pass(Tracee& tracee, Site& site, core::TimePoint now) {
+void ProbeCounter::pass(Tracee& tracee, BreakpointSite& site, core::TimePoint now) {
   ProbedCode& code = *tracee.process->probed;
   ProbedCode::Block& block = code.block_of(site);
   if (!tracee.probed.counted) {
@@ -117,7 +117,7 @@ void ProbeCounter::pass(Tracee& tracee, Site& site, core::TimePoint now) {
 }
 
 /// Control comes to a function that is not mapped yet.
-void ProbeCounter::on_entry(Tracee& tracee, Site& site, ptrace::Registers& registers) {
+void ProbeCounter::on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
   ProbedCode& code = *tracee.process->probed;
   const Address at = site.instruction.address;
   if (!options_.keep_hot && is_exceeded()) {
@@ -125,29 +125,30 @@ void ProbeCounter::on_entry(Tracee& tracee, Site& site, ptrace::Registers& regis
   } else {
     map(code, at, std::nullopt);
   }
-  if (Site* const left = code.planted_at(at); left != nullptr && left->block == Site::kNoBlock) {
-    (void)code.lift(*left);  // not in a function any more
+  if (BreakpointSite* const left = code.inserted_at(at);
+      left != nullptr && left->block == BreakpointSite::kNoBlock) {
+    (void)code.remove(*left);  // not in a function any more
   }
   (void)ptrace::set_registers(tracee.id.tid, registers);
   go(tracee);
 }
 
-void ProbeCounter::pass_loader(Tracee& tracee, Site& site, ptrace::Registers& registers) {
+void ProbeCounter::pass_loader(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
   ThreadMemory memory(tracee.id.tid);
   if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
-    (void)tracee.process->probed->lift(site);
+    (void)tracee.process->probed->remove(site);
   }
   (void)ptrace::set_registers(tracee.id.tid, registers);
   go(tracee);
 }
 
 /// Counts where the probe's instruction has sent the thread, and sees to what is there.
-void ProbeCounter::cross(Tracee& tracee, Site& site, Address to, core::TimePoint now) {
+void ProbeCounter::cross(Tracee& tracee, BreakpointSite& site, Address to, core::TimePoint now) {
   if (!core::ends_block(site.instruction.flow)) {
     return;
   }
   const bool counted = tracee.probed.counted;
-  for (const Site::Way& way : site.ways) {
+  for (const BreakpointSite::Way& way : site.ways) {
     if (way.edge != nullptr && way.to == to) {
       if (counted) {
         EdgeCounts::count(*way.edge, now);
@@ -159,7 +160,7 @@ void ProbeCounter::cross(Tracee& tracee, Site& site, Address to, core::TimePoint
   if (code.needs_map(to) && (options_.keep_hot || !is_exceeded())) {
     const Address from = site.instruction.address;
     map(code, to, std::nullopt);
-    if (code.planted_at(from) != &site) {
+    if (code.inserted_at(from) != &site) {
       return;
     }
   }
@@ -179,14 +180,14 @@ void ProbeCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
   const Address pc = Native::pc(registers);
   if (tracee.probed.aside) {
     ProbedCode& code = *tracee.process->probed;
-    if (code.copies().at(pc)) {
+    if (code.xol().at(pc)) {
       (void)ptrace::step(tracee.id.tid, 0);
       return;
     }
     const Address at = std::exchange(tracee.probed.aside, std::nullopt)->site;
     plant_again(code, at);
-    Site* const site = code.planted_at(at);
-    if (site != nullptr && site->block != Site::kNoBlock) {
+    BreakpointSite* const site = code.inserted_at(at);
+    if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
       pass(tracee, *site, now);
       cross(tracee, *site, pc, now);
     }
@@ -277,7 +278,7 @@ void ProbeCounter::spend(core::Duration cost) {
 }
 
 /// The instruction has to be executed by the thread itself.
-void ProbeCounter::step_aside(Tracee& tracee, Site& site, ptrace::Registers& registers,
+void ProbeCounter::step_aside(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
                               core::TimePoint now) {
   ProbedCode& code = *tracee.process->probed;
   const ptrace::Registers before = registers;
@@ -296,15 +297,15 @@ void ProbeCounter::step_aside(Tracee& tracee, Site& site, ptrace::Registers& reg
   }
   tracee.probed.aside = {site.instruction.address, before, copy.has_value()};
   if (!copy) {
-    (void)code.lift(site);
+    (void)code.remove(site);
   }
   (void)ptrace::step(tracee.id.tid, 0);
 }
 
 void ProbeCounter::plant_again(ProbedCode& code, Address at) {
-  Site* const site = code.lifted_at(at);
-  if (site != nullptr && site->block != Site::kNoBlock && !code.block_of(*site).until) {
-    (void)code.plant(*site);
+  BreakpointSite* const site = code.removed_at(at);
+  if (site != nullptr && site->block != BreakpointSite::kNoBlock && !code.block_of(*site).until) {
+    (void)code.insert(*site);
   }
 }
 
@@ -320,18 +321,18 @@ void ProbeCounter::leave_aside(Tracee& tracee) {
 /// A thread that stopped in a copy goes on in the original's place.
 void ProbeCounter::pull_out(const Tracee& tracee) {
   ProbedCode& code = *tracee.process->probed;
-  if (code.copies().empty()) {
+  if (code.xol().empty()) {
     return;
   }
   auto registers = ptrace::registers(tracee.id.tid);
-  const auto inside = registers ? code.copies().at(Native::pc(*registers)) : std::nullopt;
+  const auto inside = registers ? code.xol().at(Native::pc(*registers)) : std::nullopt;
   const auto instruction = inside ? code.decode(inside->site) : std::nullopt;
   if (!instruction) {
     return;
   }
   if (!inside->is_done && tracee.probed.counted) {
-    Site* const site = code.site_at(inside->site);
-    if (site != nullptr && site->block != Site::kNoBlock) {
+    BreakpointSite* const site = code.site_at(inside->site);
+    if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
       code.uncount(code.block_of(*site));  // it comes back to the breakpoint
     }
   }

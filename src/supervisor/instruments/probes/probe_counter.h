@@ -10,20 +10,20 @@
 #include "core/clock.h"
 #include "core/messages.h"
 #include "core/run_facts.h"
-#include "supervisor/linux/process_files.h"
-#include "supervisor/instruments/code_analysis.h"
-#include "supervisor/sampling/governor.h"
 #include "supervisor/channels/outbox.h"
+#include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/probes/probe_budget.h"
 #include "supervisor/instruments/probes/probed_code.h"
+#include "supervisor/linux/process_files.h"
 #include "supervisor/linux/ptrace.h"
+#include "supervisor/sampling/governor.h"
 #include "supervisor/sampling/sample_timer.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
 
 struct ProbeOptions {
-  CodeMaps* maps = nullptr;
+  CodeAnalysis* maps = nullptr;
   double overhead_percent = 25;  // 0: no limit
   bool keep_hot = false;         // nothing is taken away for being hot
   bool derives = false;          // no probes where counts follow from others
@@ -70,15 +70,17 @@ class ProbeCounter {
   [[nodiscard]] core::Probing facts() const;
 
  private:
-  void on_breakpoint(Tracee& tracee, Site& site, ptrace::Registers& registers, core::TimePoint now);
-  void on_entry(Tracee& tracee, Site& site, ptrace::Registers& registers);
-  void pass_loader(Tracee& tracee, Site& site, ptrace::Registers& registers);
+  void on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                     core::TimePoint now);
+  void on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
+  void pass_loader(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
   void on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now);
-  void pass(Tracee& tracee, Site& site, core::TimePoint now);
-  void cross(Tracee& tracee, Site& site, core::Address to, core::TimePoint now);
+  void pass(Tracee& tracee, BreakpointSite& site, core::TimePoint now);
+  void cross(Tracee& tracee, BreakpointSite& site, core::Address to, core::TimePoint now);
   void go(Tracee& tracee);
   void hit_is_over(Tracee& tracee, core::TimePoint heard);
-  void step_aside(Tracee& tracee, Site& site, ptrace::Registers& registers, core::TimePoint now);
+  void step_aside(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                  core::TimePoint now);
   static void plant_again(ProbedCode& code, core::Address at);
   void leave_aside(Tracee& tracee);
   void pull_out(const Tracee& tracee);

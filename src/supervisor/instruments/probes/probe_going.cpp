@@ -10,12 +10,12 @@
 
 #include "arch/native.h"
 #include "core/log.h"
-#include "supervisor/linux/process_files.h"
-#include "supervisor/instruments/probes/probe_counter.h"
-#include "supervisor/linux/proc_files.h"
-#include "supervisor/instruments/remove_copies.h"
-#include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/breakpoints/memory_origin.h"
+#include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/probes/probe_counter.h"
+#include "supervisor/instruments/remove_copies.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/process_files.h"
 
 namespace sp::supervisor {
 namespace {
@@ -58,12 +58,12 @@ void ProbeCounter::begin_child(TracedProcess& process, pid_t tid,
                                const std::shared_ptr<ProbedCode>& origin) {
   if (shares_memory(*origin, tid)) {
     process.probed = origin;
-  } else if (descent(*origin, tid) == Descent::from_before) {
+  } else if (memory_origin(*origin, tid) == MemoryOrigin::before_handler) {
     begin_process(process, tid, false);
   } else {
     process.probed = std::make_shared<ProbedCode>(process.id, tid, *origin);
     // Its handler is its parent's: most children are gone before that needs a look.
-    process.probed->rescue().look_later(core::Clock::now());
+    process.probed->trap_handler().look_later(core::Clock::now());
   }
 }
 
@@ -72,8 +72,8 @@ void ProbeCounter::clean_child(TracedProcess& process, pid_t tid,
   begin_child(process, tid, origin);
   if (process.probed != origin) {
     process.probed->restore_all();
-    process.probed->copies().remove(process.probed->rescue().call, tid);
-    remove_rescue(*process.probed, tid);
+    process.probed->xol().remove(process.probed->trap_handler().syscall_site, tid);
+    remove_trap_handler(*process.probed, tid);
     process.probed = nullptr;
   }
 }
@@ -82,14 +82,14 @@ void ProbeCounter::look_after(Tracee& tracee, bool was_sampled) {
   TracedProcess& process = *tracee.process;
   ProbedCode& code = *process.probed;
   const auto registers = ptrace::registers(tracee.id.tid);
-  if (!registers || !code.plants()) {
+  if (!registers || !code.may_insert()) {
     return;
   }
   const Address pc = Native::pc(*registers);
   if (trap_is_pending(tracee, pc)) {
     return;
   }
-  if (!code.rescue().tried) {
+  if (!code.trap_handler().tried) {
     arm(tracee);
   } else if (was_sampled && options_.maps->wants_libraries() && !code.watches_loader() &&
              core::Clock::now() >= next_maps_) {
@@ -117,14 +117,14 @@ void ProbeCounter::arm(Tracee& tracee) {
     return;
   }
   code.set_maps(core::parse_maps(*text));
-  install_rescue(code, tid);
-  if (!code.rescue().handler_is_ours) {
-    code.plant_nothing();
+  install_trap_handler(code, tid);
+  if (!code.trap_handler().is_installed) {
+    code.disable();
     core::log_note("process {} {}: it is only sampled", process.id.pid,
                    reason_for_no_breakpoints(code));
     return;
   }
-  code.rescue().look_later(core::Clock::now());
+  code.trap_handler().look_later(core::Clock::now());
   watch_modules(process, tid, process.from_start ? When::at_start : When::at_attach);
   if (options_.maps->wants_libraries()) {
     watch_loader(code, {process.id, tid, foreign_root(process.id, tid)}, core::parse_maps(*text));
@@ -141,7 +141,7 @@ void ProbeCounter::watch_loader(ProbedCode& code, const ProcessFiles& files,
     if (!can_hold_probes(mapping) || (!name.starts_with("ld-") && !name.starts_with("ld."))) {
       continue;
     }
-    const CodeMaps::File file{mapping.path, files.root, false, image_of(files, mapping)};
+    const CodeAnalysis::File file{mapping.path, files.root, false, image_of(files, mapping)};
     const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
     const auto symbol = bias ? options_.maps->symbol(file, "_dl_debug_state") : std::nullopt;
     if (symbol && mapping.range.contains(Address{*symbol + *bias})) {
@@ -168,7 +168,7 @@ void ProbeCounter::watch_modules(TracedProcess& process, pid_t tid, When when) {
   const ProcessFiles files{process.id, tid, foreign_root(process.id, tid)};
   bool told = false;
   for (const core::Mapping& mapping : maps) {
-    CodeMaps::File file{mapping.path, files.root, mapping.inode == program, nullptr};
+    CodeAnalysis::File file{mapping.path, files.root, mapping.inode == program, nullptr};
     if (!can_hold_probes(mapping) || code.watches(mapping.range) || !options_.maps->wants(file)) {
       continue;
     }
@@ -204,7 +204,7 @@ void ProbeCounter::unblock_trap(Tracee& tracee) {
     if (ptrace::set_signal_mask(tracee.id.tid, ours)) {
       tracee.probed.unblocked_mask = ours;
     }
-    tracee.process->probed->rescue().next_look = {};  // it may be forgotten already
+    tracee.process->probed->trap_handler().next_look = {};  // it may be forgotten already
   }
 }
 
@@ -214,19 +214,19 @@ void ProbeCounter::unblock_trap(Tracee& tracee) {
 void ProbeCounter::keep_handler(const Tracee& tracee) {
   constexpr core::Duration kMostBetween = std::chrono::minutes(1);
   const core::TimePoint now = core::Clock::now();
-  PlantedCode::Rescue& rescue = tracee.process->probed->rescue();
-  if (now < rescue.next_look) {
+  BreakpointTable::TrapHandler& handler = tracee.process->probed->trap_handler();
+  if (now < handler.next_look) {
     return;
   }
-  rescue.next_look = now + PlantedCode::Rescue::kBetweenLooks;
+  handler.next_look = now + BreakpointTable::TrapHandler::kBetweenLooks;
   const auto masks = read_signal_masks(tracee.id.tid);
   const bool is_there = masks && (masks->caught & signal_bit(SIGTRAP)) != 0;
-  if (is_there && now < rescue.next_call) {
+  if (is_there && now < handler.next_call) {
     return;
   }
-  rescue.between_calls = std::min(2 * rescue.between_calls, kMostBetween);
-  rescue.next_call = now + rescue.between_calls;
-  if (!renew_rescue(*tracee.process->probed, tracee.id.tid)) {
+  handler.between_calls = std::min(2 * handler.between_calls, kMostBetween);
+  handler.next_call = now + handler.between_calls;
+  if (!renew_trap_handler(*tracee.process->probed, tracee.id.tid)) {
     only_sample(tracee);
   }
 }
@@ -316,7 +316,7 @@ void ProbeCounter::resume(Tracee& tracee, int signal) {
 }
 
 void ProbeCounter::serve(const core::ProbeFunctions& wanted, TracedProcess& process) {
-  if (process.probed == nullptr || !process.probed->plants()) {
+  if (process.probed == nullptr || !process.probed->may_insert()) {
     return;
   }
   constexpr std::size_t kMost = 1000;
@@ -358,7 +358,7 @@ bool ProbeCounter::on_retired_trap(Tracee& tracee) {
   if (!registers || !info || info->si_code <= 0) {
     return false;
   }
-  return turn_back(*tracee.process->probed, tid, *registers, info->si_code) ||
+  return adjust_pc_after_breakpoint(*tracee.process->probed, tid, *registers, info->si_code) ||
          Native::is_step_code(info->si_code);  // the end of a step of ours
 }
 
@@ -374,7 +374,7 @@ bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
   ProbedCode& code = *tracee.process->probed;
   if (may_call) {
     remove_copies(code, tracee);
-    remove_rescue(code, tracee.id.tid);
+    remove_trap_handler(code, tracee.id.tid);
   }
   const auto mask = ptrace::signal_mask(tracee.id.tid);
   const auto unblocked = std::exchange(tracee.probed.unblocked_mask, std::nullopt);
@@ -388,7 +388,7 @@ bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
 /// or the end of a step.
 bool ProbeCounter::trap_is_pending(const Tracee& tracee, Address pc) const {
   if (!tracee.probed.was_stepped &&
-      !tracee.process->probed->was_planted_at(Native::breakpoint_of_trap(pc))) {
+      !tracee.process->probed->is_known_site(Native::breakpoint_of_trap(pc))) {
     return false;
   }
   const auto masks = read_signal_masks(tracee.id.tid);

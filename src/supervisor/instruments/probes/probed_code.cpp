@@ -39,7 +39,7 @@ bool is_emulated(Address address, std::span<const std::byte> code) {
 }  // namespace
 
 ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent)
-    : PlantedCode(owner, tid, parent, 0),
+    : BreakpointTable(owner, tid, parent, 0),
       maps_(parent.maps_),
       watched_(parent.watched_),
       functions_(parent.functions_),
@@ -66,7 +66,7 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
 void ProbedCode::watch(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
                        Since since) {
   watched_.push_back({mapped, plan.is_whole, since});
-  std::vector<Site*> entries;
+  std::vector<BreakpointSite*> entries;
   for (const core::PlannedFunction& planned : plan.functions) {
     const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
     if (!mapped.contains(bounds.begin) || bounds.end > mapped.end) {
@@ -92,7 +92,7 @@ void ProbedCode::watch(const core::CodePlan& plan, std::uint64_t bias, core::Add
   std::sort(by_address_.begin(), by_address_.end(), [this](std::uint32_t a, std::uint32_t b) {
     return functions_[a].bounds < functions_[b].bounds;
   });
-  plant_all(std::move(entries));
+  insert_all(std::move(entries));
 }
 
 void ProbedCode::watch_loader(Address address) {
@@ -100,12 +100,12 @@ void ProbedCode::watch_loader(Address address) {
   if (!instruction) {
     return;
   }
-  Site& site = site_of(*instruction);
-  if (!site.planted) {  // it is where the loader is to have probes too
-    site.block = Site::kMapsChanged;
-    (void)plant(site);
+  BreakpointSite& site = site_of(*instruction);
+  if (!site.inserted) {  // it is where the loader is to have probes too
+    site.block = BreakpointSite::kMapsChanged;
+    (void)insert(site);
   }
-  loader_ = site.planted ? address : Address{};
+  loader_ = site.inserted ? address : Address{};
 }
 
 bool ProbedCode::watches(core::AddressRange mapped) const {
@@ -261,7 +261,7 @@ void ProbedCode::adopt(Function& function, const core::FunctionMap& map,
   function.unresolved = map.unresolved;
   const auto number_of = [this](Address start) {
     const auto found = block_at_.find(start);
-    return found == block_at_.end() ? Site::kNoBlock : found->second;
+    return found == block_at_.end() ? BreakpointSite::kNoBlock : found->second;
   };
   std::vector<std::uint32_t> known = function.blocks;
   std::sort(known.begin(), known.end(), [this](std::uint32_t a, std::uint32_t b) {
@@ -269,7 +269,7 @@ void ProbedCode::adopt(Function& function, const core::FunctionMap& map,
   });
   std::vector<core::MappedBlock> fresh;
   for (const core::MappedBlock& mapped : map.blocks) {
-    if (number_of(mapped.start) == Site::kNoBlock) {
+    if (number_of(mapped.start) == BreakpointSite::kNoBlock) {
       fresh.push_back(mapped);
     }
   }
@@ -347,7 +347,7 @@ Address ProbedCode::choose_probe(const core::MappedBlock& mapped) {
 
 void ProbedCode::give_probes(Function& function) {
   take_entry_away(function);
-  std::vector<Site*> sites;
+  std::vector<BreakpointSite*> sites;
   for (const std::uint32_t number : function.blocks) {
     const Block& block = blocks_[number];
     const bool has_none = block.probe == Address{} || block.is_derived;
@@ -355,39 +355,39 @@ void ProbedCode::give_probes(Function& function) {
     if (!instruction) {
       continue;
     }
-    Site& site = site_of(*instruction);
+    BreakpointSite& site = site_of(*instruction);
     site.block = number;
-    if (!site.planted && !block.until) {
+    if (!site.inserted && !block.until) {
       sites.push_back(&site);
     }
   }
   probes_ += sites.size();
-  plant_all(sites);
+  insert_all(sites);
 }
 
 /// Where it is no block's probe.
 void ProbedCode::take_entry_away(Function& function) {
-  Site* const entry = planted_at(function.bounds.begin);
+  BreakpointSite* const entry = inserted_at(function.bounds.begin);
   const auto first = block_at_.find(function.bounds.begin);
-  if (entry != nullptr && entry->block == Site::kNoBlock &&
+  if (entry != nullptr && entry->block == BreakpointSite::kNoBlock &&
       (first == block_at_.end() || blocks_[first->second].probe != function.bounds.begin)) {
-    (void)lift(*entry);
+    (void)remove(*entry);
   }
 }
 
 void ProbedCode::leave_unmapped() {
-  std::vector<Site*> entries;
+  std::vector<BreakpointSite*> entries;
   for (Function& function : functions_) {
     if (function.state != Function::State::awaited) {
       continue;
     }
     function.state = Function::State::left;
-    Site* const entry = planted_at(function.bounds.begin);
-    if (entry != nullptr && entry->block == Site::kNoBlock) {
+    BreakpointSite* const entry = inserted_at(function.bounds.begin);
+    if (entry != nullptr && entry->block == BreakpointSite::kNoBlock) {
       entries.push_back(entry);
     }
   }
-  lift_all(std::move(entries));
+  remove_all(std::move(entries));
 }
 
 void ProbedCode::await(Address address, core::TimePoint now) {
@@ -399,7 +399,7 @@ void ProbedCode::await(Address address, core::TimePoint now) {
   if (first && first->flow != core::Flow::stop) {
     function->state = Function::State::awaited;
     function->since = {now, false};
-    (void)plant(site_of(*first));
+    (void)insert(site_of(*first));
   }
 }
 
@@ -442,7 +442,7 @@ std::size_t ProbedCode::remove_hottest(double keep, core::TimePoint now) {
   for (const std::uint32_t number : hot) {
     blocks_[number].heat = 0;
   }
-  remove(std::span(hot).first(removed), now);
+  remove_probes(std::span(hot).first(removed), now);
   return removed;
 }
 
@@ -459,11 +459,11 @@ std::size_t ProbedCode::remove_above(double share, std::uint64_t from, core::Tim
       hot.push_back(i);
     }
   }
-  remove(hot, now);
+  remove_probes(hot, now);
   return hot.size();
 }
 
-void ProbedCode::remove(std::span<const std::uint32_t> numbers, core::TimePoint now) {
+void ProbedCode::remove_probes(std::span<const std::uint32_t> numbers, core::TimePoint now) {
   if (derives_) {
     settle();
   }
@@ -477,10 +477,10 @@ void ProbedCode::remove(std::span<const std::uint32_t> numbers, core::TimePoint 
       all.insert(function.blocks.begin(), function.blocks.end());
     }
   }
-  std::vector<Site*> sites;
+  std::vector<BreakpointSite*> sites;
   for (const std::uint32_t number : all) {
     Block& block = blocks_[number];
-    Site* const site = block.probe == Address{} ? nullptr : planted_at(block.probe);
+    BreakpointSite* const site = block.probe == Address{} ? nullptr : inserted_at(block.probe);
     if (site != nullptr && !block.until) {
       block.until = now;
       block.is_untold = true;
@@ -494,7 +494,7 @@ void ProbedCode::remove(std::span<const std::uint32_t> numbers, core::TimePoint 
   for (const std::uint32_t number : functions) {
     end_derived(functions_[number], now);
   }
-  lift_all(std::move(sites));
+  remove_all(std::move(sites));
 }
 
 core::CodeProbed ProbedCode::take() {

@@ -12,9 +12,9 @@
 
 #include "core/code_map.h"
 #include "core/messages.h"
-#include "supervisor/instruments/code_analysis.h"
-#include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/breakpoints/breakpoint_table.h"
+#include "supervisor/breakpoints/edge_counts.h"
+#include "supervisor/instruments/code_analysis.h"
 
 namespace sp::supervisor {
 
@@ -22,13 +22,13 @@ namespace sp::supervisor {
 /// block, on an instruction that is easily done in the thread's stead. A function has a breakpoint
 /// on its first instruction until control comes there; then its blocks are mapped and get theirs.
 /// Shared by processes that share their memory (vfork). Runs on the ptrace thread.
-class ProbedCode : public PlantedCode {
+class ProbedCode : public BreakpointTable {
  public:
   /// With `derives` blocks whose counts follow from those of others get no probe.
-  ProbedCode(core::ProcessId owner, pid_t tid, CodeMaps& maps, Guardian& guardian,
+  ProbedCode(core::ProcessId owner, pid_t tid, CodeAnalysis& maps, Guardian& guardian,
              bool derives = false)
-      : PlantedCode(owner, tid, true, guardian), maps_(maps), derives_(derives) {}
-  /// A forked child's, as PlantedCode's; its counts begin at 0.
+      : BreakpointTable(owner, tid, true, guardian), maps_(maps), derives_(derives) {}
+  /// A forked child's, as BreakpointTable's; its counts begin at 0.
   ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent);
 
   /// A block and what its probe counted.
@@ -96,7 +96,7 @@ class ProbedCode : public PlantedCode {
   /// What was asked for at a time when there was nothing to spend.
   [[nodiscard]] core::ProbeFunctions& postponed() { return postponed_; }
 
-  [[nodiscard]] Block& block_of(const Site& site) { return blocks_[site.block]; }
+  [[nodiscard]] Block& block_of(const BreakpointSite& site) { return blocks_[site.block]; }
   /// Its probe was hit.
   void count(Block& block, core::TimePoint now);
   /// By a thread that is not counted, which costs the target as much.
@@ -162,9 +162,9 @@ class ProbedCode : public PlantedCode {
   struct Sum;
   void add_fallen_through(Derived& derived, Sum& sum) const;
   void end_derived(Function& function, core::TimePoint now);
-  void remove(std::span<const std::uint32_t> numbers, core::TimePoint now);
+  void remove_probes(std::span<const std::uint32_t> numbers, core::TimePoint now);
 
-  CodeMaps& maps_;
+  CodeAnalysis& maps_;
   struct Watched {
     core::AddressRange mapped;
     bool is_whole = false;

@@ -55,7 +55,7 @@ void ProbedCode::derive(Function& function) {
   for (const DerivableBlock& derivable : find_derivable(blocks)) {
     const std::uint32_t number = function.blocks[derivable.block];
     Block& block = blocks_[number];
-    if (block.probe == Address{} || block.until || planted_at(block.probe) != nullptr) {
+    if (block.probe == Address{} || block.until || inserted_at(block.probe) != nullptr) {
       continue;
     }
     Derived derived{number, numbers_of(derivable.from), numbers_of(derivable.before), 0};

@@ -74,10 +74,10 @@ TEST_F(CpuFollowerPlaces, the_server_beside_a_target_of_two_cpus_and_keeps_the_o
   const Waiting helper;
   const Waiting target;
   target.only_on(one_, two_);
-  CpuFollower follower(server.tid(), {helper.tid()});
-  follower.follow(one_, target.tid());
+  CpuAffinity affinity(server.tid(), {helper.tid()});
+  affinity.follow(one_, target.tid());
   const cpu_set_t at_target = only_cpu(one_);
-  EXPECT_TRUE(follower.keeps_busy());
+  EXPECT_TRUE(affinity.keeps_busy());
   cpu_set_t now = affinity_of(server.tid());
   EXPECT_TRUE(CPU_EQUAL(&now, &at_target));
   const cpu_set_t other = only_cpu(two_);
@@ -94,9 +94,9 @@ TEST_F(CpuFollowerPlaces, nothing_busy_for_a_target_that_cannot_move) {
   const Waiting server;
   const Waiting target;
   target.only_on(two_, two_);
-  CpuFollower follower(server.tid(), {});
-  follower.follow(two_, target.tid());
-  EXPECT_FALSE(follower.keeps_busy());
+  CpuAffinity affinity(server.tid(), {});
+  affinity.follow(two_, target.tid());
+  EXPECT_FALSE(affinity.keeps_busy());
   const cpu_set_t at_target = only_cpu(two_);
   const cpu_set_t now = affinity_of(server.tid());
   EXPECT_TRUE(CPU_EQUAL(&now, &at_target));
@@ -105,10 +105,10 @@ TEST_F(CpuFollowerPlaces, nothing_busy_for_a_target_that_cannot_move) {
 TEST_F(CpuFollowerPlaces, everything_as_it_was_where_the_target_is_on_several) {
   const Waiting server;
   const Waiting target;
-  CpuFollower follower(server.tid(), {});
-  follower.follow(one_, target.tid());
-  follower.visit();
-  EXPECT_FALSE(follower.keeps_busy());
+  CpuAffinity affinity(server.tid(), {});
+  affinity.follow(one_, target.tid());
+  affinity.visit();
+  EXPECT_FALSE(affinity.keeps_busy());
   for (const pid_t tid : {server.tid(), 0}) {
     const cpu_set_t now = affinity_of(tid);
     EXPECT_TRUE(CPU_EQUAL(&now, &before_));

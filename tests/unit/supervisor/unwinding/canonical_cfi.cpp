@@ -18,14 +18,14 @@ std::vector<std::byte> bytes(std::initializer_list<unsigned> values) {
 }
 
 template <typename T>
-T read(const NormalForm& form, std::size_t at) {
+T read(const CanonicalCfi& form, std::size_t at) {
   T value{};
   std::memcpy(&value, form.bytes.data() + at, sizeof(value));
   return value;
 }
 
 /// The FDE's instructions, with what pads them.
-std::vector<std::byte> program_of(const NormalForm& form) {
+std::vector<std::byte> program_of(const CanonicalCfi& form) {
   constexpr std::size_t kHead = 4 + 4 + 8 + 8 + 1;
   return {form.bytes.begin() + static_cast<std::ptrdiff_t>(form.fde_offset + kHead),
           form.bytes.end()};
@@ -41,7 +41,7 @@ FrameDescription description(const std::vector<std::byte>& program) {
   return made;
 }
 
-TEST(NormalForm, says_where_the_code_is_in_plain_shifted_addresses) {
+TEST(CanonicalCfi, says_where_the_code_is_in_plain_shifted_addresses) {
   const auto form = normal_form(description({}), 0x8000'0000'0000'0000, false);
   ASSERT_TRUE(form);
   EXPECT_EQ(read<std::uint32_t>(*form, 4), 0U);  // a CIE
@@ -52,7 +52,7 @@ TEST(NormalForm, says_where_the_code_is_in_plain_shifted_addresses) {
   EXPECT_EQ(read<std::uint64_t>(*form, form->fde_offset + 16), 0x80U);
 }
 
-TEST(NormalForm, drops_signing_marks_but_not_operands_that_look_like_them) {
+TEST(CanonicalCfi, drops_signing_marks_but_not_operands_that_look_like_them) {
   // advance 1; negate_ra_state; def_cfa_offset 0x2d; expression r1 of two bytes 2d 2d; nop
   const auto program = bytes({0x41, 0x2d, 0x0e, 0x2d, 0x10, 0x01, 0x02, 0x2d, 0x2d, 0x00});
   const auto form = normal_form(description(program), 0, true);
@@ -65,14 +65,14 @@ TEST(NormalForm, drops_signing_marks_but_not_operands_that_look_like_them) {
   EXPECT_EQ(got, wanted);
 }
 
-TEST(NormalForm, refuses_programs_that_cannot_be_followed) {
+TEST(CanonicalCfi, refuses_programs_that_cannot_be_followed) {
   EXPECT_FALSE(normal_form(description(bytes({0x2d})), 0, false));
   EXPECT_FALSE(normal_form(description(bytes({0x3f})), 0, false));  // not an instruction
   EXPECT_FALSE(normal_form(description(bytes({0x0f, 0x20, 0x11})), 0, false));  // cut off
   EXPECT_FALSE(normal_form(description(bytes({0x03, 0x01})), 0, false));
 }
 
-TEST(NormalForm, shifts_set_locations) {
+TEST(CanonicalCfi, shifts_set_locations) {
   const auto program = bytes({0x01, 0x10, 0x10, 0, 0, 0, 0, 0, 0});
   const auto form = normal_form(description(program), 0x100000, false);
   ASSERT_TRUE(form);
@@ -82,7 +82,7 @@ TEST(NormalForm, shifts_set_locations) {
   EXPECT_EQ(location, 0x101010U);
 }
 
-TEST(NormalForm, keeps_the_mark_of_signal_frames) {
+TEST(CanonicalCfi, keeps_the_mark_of_signal_frames) {
   auto signal = description({});
   signal.signal_frame = true;
   const auto form = normal_form(signal, 0, false);
