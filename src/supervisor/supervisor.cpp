@@ -1,10 +1,8 @@
 #include "supervisor/supervisor.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -14,34 +12,30 @@
 #include "supervisor/startup/refusal.h"
 
 namespace sp::supervisor {
-namespace {
-
-using std::chrono::milliseconds;
-
-/// How long a SIGSTOP of ours may be in flight after the run before it is taken back.
-constexpr core::Duration kStopGrace = milliseconds(1000);
-
-}  // namespace
 
 Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
                        core::Channel<core::StopEvent>& events,
                        core::Channel<core::Request>& requests)
     : options_(std::move(options)),
       guardian_(guardian),
-      requests_(requests),
       outbox_(events),
-      timer_(options_.timer, slots_, meter_, user_requests_, wakeup_, events),
-      sampler_(options_.sampler, outbox_) {
-  if (options_.exact) {
-    exact_.emplace(*options_.exact, outbox_, guardian_);
-  } else if (options_.probing) {
-    probes_.emplace(*options_.probing, outbox_, guardian_, meter_, timer_);
-  }
+      lifecycle_({options_.follow_forks, options_.all_threads}, run_, guardian, outbox_),
+      timer_(options_.timer, lifecycle_.slots(), meter_, user_requests_, wakeup_, events),
+      sampler_(options_.sampler, outbox_),
+      instrument_(options_.make_instrument
+                      ? options_.make_instrument({outbox_, guardian, meter_, timer_})
+                      : nullptr),
+      requests_({run_, user_requests_, wakeup_, requests, lifecycle_, outbox_, timer_,
+                 instrument_.get()}),
+      stops_({run_, lifecycle_, requests_, sampler_, timer_, meter_, instrument_.get()},
+             options_.follow_exec),
+      release_(run_, lifecycle_, timer_, instrument_.get()) {
+  lifecycle_.use(instrument_.get());
 }
 
 tl::expected<void, StartFailure> Supervisor::prepare() {
-  // A child that is not to be followed has to be rid of its parent's breakpoints all the same.
-  const ptrace::FollowOptions follow{options_.follow_forks || may_insert()};
+  // A child that is not followed has to be cleaned of its parent's breakpoints all the same.
+  const ptrace::FollowOptions follow{options_.follow_forks || instrument_ != nullptr};
   ptrace::bind_to_this_thread();
   wakeup_.target_this_thread();
   if (!options_.command.empty()) {
@@ -51,9 +45,10 @@ tl::expected<void, StartFailure> Supervisor::prepare() {
     }
     (options_.pid ? load_ : child_) = std::move(*child);
   }
+  run_.launched = child_.has_value();
   if (child_) {
-    root_ = child_->pid();
-    const auto seized = ptrace::seize(root_, follow);
+    run_.root = child_->pid();
+    const auto seized = ptrace::seize(run_.root, follow);
     if (!seized) {
       return tl::unexpected(
           StartFailure{fmt::format("cannot trace the program: {}; `superprofiler doctor` says why",
@@ -62,13 +57,14 @@ tl::expected<void, StartFailure> Supervisor::prepare() {
     }
     return {};
   }
-  root_ = *options_.pid;
-  if (runs_32_bit_code(root_)) {
-    return tl::unexpected(StartFailure{explain_attach_refusal(root_, ENOTSUP), 125});
+  run_.root = *options_.pid;
+  if (runs_32_bit_code(run_.root)) {
+    return tl::unexpected(StartFailure{explain_attach_refusal(run_.root, ENOTSUP), 125});
   }
-  auto attached = attach_to_all_threads(root_, follow);
+  auto attached = attach_to_all_threads(run_.root, follow);
   if (!attached) {
-    return tl::unexpected(StartFailure{explain_attach_refusal(root_, attached.error().code), 125});
+    return tl::unexpected(
+        StartFailure{explain_attach_refusal(run_.root, attached.error().code), 125});
   }
   attached_ = std::move(*attached);
   return {};
@@ -79,16 +75,14 @@ void Supervisor::begin() {
     child_->go();  // its threads are met at the exec
     return;
   }
-  const auto process = add_process(root_, {});
-  if (exact_ && !attached_.empty()) {
-    exact_->begin_process(*process, attached_.front());
-  } else if (probes_ && !attached_.empty()) {
-    probes_->begin_process(*process, attached_.front(), false);
+  const auto process = lifecycle_.add_process(run_.root, {});
+  if (instrument_ != nullptr && !attached_.empty()) {
+    instrument_->begin_process(*process, attached_.front(), false);
   }
   for (const pid_t tid : attached_) {
-    if (tracees_.find(tid) == nullptr) {
-      add_tracee(tid, root_, process);
-      if (exact_) {
+    if (lifecycle_.tracees().find(tid) == nullptr) {
+      lifecycle_.add_thread(tid, run_.root, process);
+      if (instrument_ != nullptr && instrument_->needs().every_thread) {
         (void)ptrace::interrupt(tid);  // it begins to be counted at its first stop
       }
     }
@@ -103,95 +97,176 @@ void Supervisor::begin() {
 
 void Supervisor::run() {
   wake_up_promptly();  // not before: a child would inherit it
-  while (!over_) {
-    one_round(true);
+  while (!run_.over) {
+    one_round();
   }
-  begin_release();
-  // Stops that are on their way must have come before the events end.
-  const core::TimePoint deadline = core::Clock::now() + kStopGrace;
+  release_.begin();
   user_requests_.heartbeat = true;
-  while (stops_in_flight() && core::Clock::now() < deadline) {
-    one_round(true);
-  }
-  cancel_stops_in_flight();
-  if (may_insert()) {
-    wait_for_detaching();
-  }
+  release_.finish([this] { one_round(); });
   outbox_.close();
 }
 
 void Supervisor::serve(const std::function<bool()>& finished) {
   user_requests_.heartbeat = true;
   while (!finished()) {
-    one_round(true);
+    one_round();
   }
 }
 
-void Supervisor::one_round(bool block) {
+void Supervisor::one_round() {
   if (wakeup_.taken()) {
-    serve_user_requests();
-    if (over_ && !releasing_) {
+    requests_.serve();
+    if (run_.over && !run_.releasing) {
       return;  // where every thread sleeps no report would end the wait
     }
   }
   outbox_.flush();
-  const auto report = may_insert() ? ptrace::watch_any(block) : ptrace::wait_any(block);
+  const auto report = instrument_ != nullptr ? ptrace::watch_any(true) : ptrace::wait_any(true);
   if (!report) {
-    // ECHILD: nothing is left. Somebody rings while we wait for more than children.
-    over_ = true;
-    if (releasing_) {
-      origins_.clear();
-      probed_origins_.clear();
+    // ECHILD: nothing is left. Somebody wakes us while we wait for more than children.
+    run_.over = true;
+    if (run_.releasing) {
+      lifecycle_.forget_all_announced();
       ::usleep(1000);
     }
     return;
   }
   if (*report) {
-    reported_at_ = core::Clock::now();
+    run_.reported_at = core::Clock::now();
     on_report(**report);
   }
 }
 
+void Supervisor::on_report(const ptrace::Report& report) {
+  const WaitStatus status = parse_wait_status(report.status);
+  if (std::holds_alternative<NotAStop>(status)) {
+    return;
+  }
+  if (std::holds_alternative<Exited>(status) || std::holds_alternative<Killed>(status)) {
+    on_end(report.tid, status);
+  } else {
+    on_stop(report.tid, status);
+  }
+  // With nobody left there is nothing to wait for, but for the guardian, which waits for us.
+  const bool target_gone = child_ ? root_end_.has_value() : true;
+  run_.over = run_.over || (lifecycle_.tracees().empty() && target_gone && (!load_ || load_ended_));
+}
+
+void Supervisor::on_end(pid_t tid, const WaitStatus& status) {
+  if (tid == guardian_.pid()) {
+    // Without it a SIGKILL of ours could leave the target stopped: stop in the way that cannot.
+    core::log_note("the guardian process was killed; sampling goes on with PTRACE_INTERRUPT");
+    timer_.use_interrupts();
+    return;
+  }
+  if (load_ && tid == load_->pid()) {
+    on_load_end();
+    return;
+  }
+  lifecycle_.forget_announced(tid);  // it may not have come as far as its first stop
+  if (Tracee* tracee = lifecycle_.tracees().find(tid)) {
+    lifecycle_.remove_thread(*tracee);
+  }
+  if (tid != run_.root) {
+    return;
+  }
+  root_end_ = status;
+  // With a load beside it the run lasts as long as the load: it is the user's command.
+  run_.over = !load_ || load_ended_;
+  if (child_ && !root_execed_) {
+    exec_failure_ = explain(child_->exec_error());
+  }
+}
+
+void Supervisor::on_load_end() {
+  load_ended_ = true;
+  run_.over = true;
+  if (const int error = load_->exec_error(); error != 0) {
+    exec_failure_ = explain(error);
+  }
+}
+
+StartFailure Supervisor::explain(int exec_error) const {
+  return {explain_exec_error(options_.command.front(), exec_error),
+          status_of_exec_error(exec_error)};
+}
+
+void Supervisor::on_stop(pid_t tid, const WaitStatus& status) {
+  Tracee* tracee = lifecycle_.tracees().find(tid);
+  if (tracee == nullptr && child_ && tid == run_.root && !root_execed_) {
+    on_stop_before_exec(status);
+    return;
+  }
+  if (tracee == nullptr) {
+    tracee = lifecycle_.adopt(tid);
+  }
+  if (tracee == nullptr) {
+    (void)ptrace::resume(tid, 0);  // already dead, in all but name
+    return;
+  }
+  stops_.on_stop(*tracee, status);
+}
+
+/// Between fork and exec the child is still a copy of us, not the user's program.
+void Supervisor::on_stop_before_exec(const WaitStatus& status) {
+  const auto* event = std::get_if<EventStop>(&status);
+  if (event != nullptr && event->event == Event::exec) {
+    root_execed_ = true;
+    const auto process = lifecycle_.add_process(run_.root, {});
+    process->profiled = !runs_32_bit_code(run_.root);
+    if (!process->profiled) {
+      core::log_note("'{}' is a 32-bit program: it runs, but is not profiled",
+                     options_.command.front());
+    }
+    stops_.begin_program(run_.root, process, false);
+  } else if (std::holds_alternative<GroupStop>(status)) {
+    (void)ptrace::listen(run_.root);
+  } else {
+    const auto* signal = std::get_if<SignalDelivery>(&status);
+    (void)ptrace::resume(run_.root, signal != nullptr ? signal->signal : 0);
+  }
+}
+
 void Supervisor::fill(core::RunFacts& facts) const {
-  facts.launched = child_.has_value();
-  facts.pid = root_;
-  facts.processes = tracees_.processes_seen();
-  facts.threads = tracees_.threads_seen();
+  facts.launched = run_.launched;
+  facts.pid = run_.root;
+  facts.processes = lifecycle_.tracees().processes_seen();
+  facts.threads = lifecycle_.tracees().threads_seen();
+  fill_cost(facts);
+  if (instrument_ != nullptr) {
+    instrument_->fill(facts);
+  }
+  facts.losses.ticks_while_stop_in_flight = timer_.counts().while_in_flight;
+  facts.losses.samples_dropped = outbox_.dropped();
+  facts.losses.blocked_before_stop = sampler_.counts().blocked_before_stop;
+  facts.losses.waited_for_cpu = sampler_.counts().waited_for_cpu;
+  if (!root_end_) {
+    return;
+  }
+  if (const auto* exited = std::get_if<Exited>(&*root_end_)) {
+    facts.end = core::RunEnd::target_exited;
+    facts.exit_status = exited->code;
+  } else if (const auto* killed = std::get_if<Killed>(&*root_end_)) {
+    facts.end = core::RunEnd::target_killed;
+    facts.exit_signal = killed->signal;
+  }
+}
+
+void Supervisor::fill_cost(core::RunFacts& facts) const {
+  const TickCounts& ticks = timer_.counts();
   facts.cost.stops = meter_.stops();
   facts.cost.stopped = meter_.stopped();
   facts.cost.longest_stop = meter_.longest();
-  const TickCounts& ticks = timer_.counts();
   facts.cost.target_cpu = core::Duration{ticks.target_cpu};
   if (ticks.target_cpu > 0) {
     facts.cost.overhead_percent = 100.0 * static_cast<double>(meter_.stopped().count()) /
                                   static_cast<double>(ticks.target_cpu);
-  }
-  if (exact_) {
-    facts.cost.stops = exact_->stops();
-    facts.cost.is_share_known = false;
-  }
-  if (probes_) {
-    facts.probing = probes_->facts();
-    facts.cost.is_share_minimum = facts.probing->cost > facts.cost.target_cpu / 3;
   }
   facts.cost.budget_percent = options_.timer.overhead_percent;
   facts.cost.requested_interval = options_.timer.interval;
   if (ticks.ticks > 0) {
     facts.cost.mean_interval =
         core::Duration{ticks.ticking / static_cast<std::int64_t>(ticks.ticks.load())};
-  }
-  facts.losses.ticks_while_stop_in_flight = ticks.while_in_flight;
-  facts.losses.samples_dropped = outbox_.dropped();
-  facts.losses.blocked_before_stop = sampler_.counts().blocked_before_stop;
-  facts.losses.waited_for_cpu = sampler_.counts().waited_for_cpu;
-  if (root_end_) {
-    if (const auto* exited = std::get_if<Exited>(&*root_end_)) {
-      facts.end = core::RunEnd::target_exited;
-      facts.exit_status = exited->code;
-    } else if (const auto* killed = std::get_if<Killed>(&*root_end_)) {
-      facts.end = core::RunEnd::target_killed;
-      facts.exit_signal = killed->signal;
-    }
   }
 }
 

@@ -15,6 +15,7 @@
 #include "analyzer/analyzer.h"
 #include "arch/native.h"
 #include "commands/record/code_analysis.h"
+#include "commands/record/instrument_choice.h"
 #include "commands/record/status_line.h"
 #include "core/check.h"
 #include "core/log.h"
@@ -74,14 +75,8 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.follow_exec = options.follow.exec;
   out.all_threads = options.all_threads;
   out.no_aslr = options.no_aslr;
-  if (options.single != cli::Single::off) {
-    out.exact = supervisor::ExactOptions{options.single == cli::Single::plant};
-    out.timer.sample = false;
-  }
-  if (options.single == cli::Single::off && !options.no_instrumentation) {
-    out.probing = supervisor::ProbeOptions{&maps, options.overhead_percent,
-                                           options.allow_bottlenecking, options.derive};
-  }
+  out.make_instrument = choose_instrument(options, maps);
+  out.timer.sample = options.single == cli::Single::off;
   out.sampler = {options.trace_probability, options.wall};
   out.timer.interval = options.interval;
   out.timer.overhead_percent = options.overhead_percent;

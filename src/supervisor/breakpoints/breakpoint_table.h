@@ -2,11 +2,9 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -18,8 +16,8 @@
 #include "core/ids.h"
 #include "core/instruction.h"
 #include "core/mapping.h"
-#include "supervisor/breakpoints/code_regions.h"
-#include "supervisor/breakpoints/edge_counts.h"
+#include "supervisor/breakpoints/breakpoint_site.h"
+#include "supervisor/breakpoints/original_code.h"
 #include "supervisor/guardian/guardian.h"
 #include "supervisor/injection/xol_area.h"
 #include "supervisor/linux/ptrace.h"
@@ -27,40 +25,33 @@
 
 namespace sp::supervisor {
 
-inline constexpr std::size_t kLongestCode = 15;  // bytes of any instruction
-
-/// An instruction with a breakpoint on it, or one that had one.
-struct BreakpointSite {
-  core::Instruction instruction;
-  std::array<std::byte, kLongestCode> code{};  // what really stands there, and behind it
-  bool inserted = false;
-  Journal::EntryId journal_entry = Journal::kNoEntry;
-  std::uint64_t insertion = 0;  // which one it was: they count up
-
-  static constexpr std::uint32_t kNoBlock = ~std::uint32_t{0};
-  static constexpr std::uint32_t kMapsChanged =
-      kNoBlock - 1;                // the loader comes by after it mapped
-  std::uint32_t block = kNoBlock;  // of default mode: whose executions it counts
-
-  /// Where it went lately, so that the common case looks nothing up: known, planted code.
-  struct Way {
-    core::Address to;
-    EdgeCounts::Edge* edge = nullptr;
-  };
-  std::array<Way, 2> ways{};
-  std::uint8_t oldest_way = 0;
+/// The injected SIGTRAP handler of one address space; see trap_handler.h.
+struct TrapHandler {
+  bool tried = false;          // to install it
+  core::Address page;          // 0: there is none
+  core::Address code_cave;     // system calls are made here where there is no page
+  core::Address syscall_site;  // system calls are made here
+  bool is_installed = false;
+  bool has_shadow_stack = false;  // and so it gets no handler; see shadow_stack.h
+  core::TimePoint next_look;      // at whether it is still there, from outside
+  core::TimePoint next_call;      // the same, by a system call of the target's
+  static constexpr core::Duration kBetweenLooks = std::chrono::milliseconds(100);
+  core::Duration between_calls = kBetweenLooks;
+  void look_later(core::TimePoint now) { next_look = next_call = now + kBetweenLooks; }
 };
 
-/// The breakpoints in one address space, and what stands in their places. Runs on the ptrace
-/// thread.
+/// The breakpoints in one address space and the original code under them. Each breakpoint is in the
+/// guardian's journal before it is written to the target. Shared by processes that share their
+/// memory (vfork). Runs on the ptrace thread.
 class BreakpointTable {
  public:
-  /// `tid` is any thread of the process. With `plants` false nothing may be planted.
-  BreakpointTable(core::ProcessId owner, pid_t tid, bool plants, Guardian& guardian);
-  /// A forked child's, whose memory is a copy of `parent`'s: it holds the breakpoints with a number
-  /// below `certain`, and maybe some of the others.
+  /// `tid` is any thread of the process. With `may_insert` false no breakpoint is ever inserted.
+  BreakpointTable(core::ProcessId owner, pid_t tid, bool may_insert, Guardian& guardian);
+  /// The table of a forked child whose memory is a copy of `parent`'s. The child has the
+  /// breakpoints whose insertion is below `inherited`, and perhaps some of the others, which are
+  /// written again. 0: nothing is certain, every site is compared and corrected.
   BreakpointTable(core::ProcessId owner, pid_t tid, const BreakpointTable& parent,
-                  std::uint64_t certain);
+                  std::uint64_t inherited);
   ~BreakpointTable();
   BreakpointTable(const BreakpointTable&) = delete;
   BreakpointTable& operator=(const BreakpointTable&) = delete;
@@ -69,124 +60,98 @@ class BreakpointTable {
   /// The guardian's number of the address space.
   [[nodiscard]] std::uint32_t space() const { return space_; }
   [[nodiscard]] bool may_insert() const { return may_insert_; }
-  /// Nothing is to be planted any more.
+  /// Inserts nothing from now on.
   void disable() { may_insert_ = false; }
 
-  /// The breakpoint that stands there; nullptr where none does.
+  /// The site at `address` if its breakpoint is inserted, else nullptr.
   [[nodiscard]] BreakpointSite* inserted_at(core::Address address);
-  /// One that stands there or did.
+  /// The site at `address`, inserted or not, or nullptr.
   [[nodiscard]] BreakpointSite* site_at(core::Address address);
-  /// One that was taken away for a moment.
+  /// The site at `address` if its breakpoint is removed, else nullptr.
   [[nodiscard]] BreakpointSite* removed_at(core::Address address);
-  /// A breakpoint of ours was there when its trap was on its way.
+  /// There is or was a breakpoint at `address`: a trap there may be reported after its removal.
   [[nodiscard]] bool is_known_site(core::Address address) const;
+  /// How many breakpoints were inserted so far.
   [[nodiscard]] std::uint64_t insertions() const { return insertions_; }
 
-  void maps_changed() { maps_are_old_ = true; }
-  void set_maps(const std::vector<core::Mapping>& maps);
+  void set_maps(const std::vector<core::Mapping>& maps) { original_.set_maps(maps); }
+  void expire_maps() { original_.expire_maps(); }
   [[nodiscard]] bool has_code_in(core::AddressRange range) const {
-    return regions_.overlaps(range);
+    return regions().overlaps(range);
+  }
+  [[nodiscard]] core::AddressRange vdso() const { return regions().vdso(); }
+
+  /// Decodes one instruction from its original bytes.
+  [[nodiscard]] std::optional<core::Instruction> decode(core::Address address) {
+    return original_.decode(memory_, address);
+  }
+  /// Reads original bytes from `from` on; returns how many there were.
+  std::size_t fetch(core::Address from, std::span<std::byte> into) {
+    return original_.fetch(memory_, from, into);
   }
 
-  /// One instruction, from its original bytes.
-  [[nodiscard]] std::optional<core::Instruction> decode(core::Address address);
-  /// Up to kLongestCode original bytes; returns how many.
-  std::size_t code_at(core::Address from, std::span<std::byte> into) { return fetch(from, into); }
-
-  /// Takes one breakpoint away, or puts it (back).
+  /// Removes or inserts one breakpoint. False where the target's memory could not be written.
   bool remove(BreakpointSite& site);
   bool insert(BreakpointSite& site);
-  /// The same for many, a page at a time. What does not hold the expected bytes is left alone.
+  /// The same for many, a page at a time. Leaves alone what does not hold the expected bytes.
   void remove_all(std::vector<BreakpointSite*> sites);
   void insert_all(std::vector<BreakpointSite*> sites);
 
-  /// Puts every original byte back. Nothing is planted from then on.
+  /// Removes every breakpoint and inserts none from then on.
   void restore_all();
-  /// Puts the original bytes of a piece back.
+  /// Removes the breakpoints in a range.
   void restore(core::AddressRange range);
 
   [[nodiscard]] const TargetMemory& memory() const { return memory_; }
-  [[nodiscard]] core::AddressRange vdso() const { return regions_.vdso(); }
-
-  /// What saves the process where we are killed: see rescue.h.
-  struct TrapHandler {
-    bool tried = false;
-    core::Address page;          // 0: not there
-    core::Address code_cave;     // where calls can be made without the page: see remote_syscall.h
-    core::Address syscall_site;  // and with it
-    bool is_installed = false;
-    bool has_shadow_stack = false;  // and so no handler of ours: see shadow_stack.h
-    core::TimePoint next_look;      // whether it is there still, and by a call of the target's
-    core::TimePoint next_call;
-    static constexpr core::Duration kBetweenLooks = std::chrono::milliseconds(100);
-    core::Duration between_calls = kBetweenLooks;
-    void look_later(core::TimePoint now) { next_look = next_call = now + kBetweenLooks; }
-  };
   [[nodiscard]] TrapHandler& trap_handler() { return trap_handler_; }
   [[nodiscard]] const TrapHandler& trap_handler() const { return trap_handler_; }
+  /// Tells the guardian where the handler's page is, and the page whose it is.
+  void register_trap_handler();
 
-  /// Where the site's instruction can be executed instead, by a thread that is in a stop for a
-  /// signal or an interrupt; see out_of_line.h.
+  /// The relocated copy of the site's instruction, made where there is none. `tid` is a thread in a
+  /// signal-delivery stop or an interrupt stop; see xol_area.h.
   [[nodiscard]] std::optional<core::Address> copy_of(const BreakpointSite& site, pid_t tid);
-  /// The same for a sequence that must not be stopped within: its copy, with breakpoints where a
-  /// thread comes out of it; nothing where that cannot be. It may be planted where else nothing is.
+  /// The same for an atomic sequence (LL/SC), with breakpoints at the copy's exits. Those are
+  /// inserted whether may_insert() or not. Nothing where it cannot be relocated.
   [[nodiscard]] std::optional<core::Address> copy_of_sequence(core::Address from, pid_t tid);
-  /// Bytes of the sequence that begins there, and for which there can be a copy; 0 else.
+  /// The length in bytes of the atomic sequence that begins at `address` and can be relocated;
+  /// else 0.
   [[nodiscard]] std::size_t sequence_at(core::Address address);
-  /// A breakpoint there would be in such a sequence.
+  /// `address` is inside of an atomic sequence, where a breakpoint would make it endless.
   [[nodiscard]] bool is_in_sequence(core::Address address);
-  /// Has the target make its room for copies of code near there now, so that neither a hit nor a
-  /// child has to. The thread is in such a stop.
+  /// Makes the target map an XOL region near `near` now, so that neither a hit nor a child has to
+  /// do so. `tid` as for copy_of().
   void make_room_for_copies(core::Address near, pid_t tid) {
     xol_.make_room(near, trap_handler_.syscall_site, tid);
   }
   [[nodiscard]] XolArea& xol() { return xol_; }
-  void tell_guardian_of_handler();
 
  protected:
-  static constexpr std::uint64_t kPageSize = 4096;
-  using Page = std::array<std::byte, kPageSize>;
-
-  /// The site of an instruction, new or known.
+  /// The site of an instruction, created where it is new.
   BreakpointSite& site_of(const core::Instruction& instruction);
-  /// Knows nothing of a piece any more: its memory is gone.
+  /// Forgets everything about a range whose memory is gone.
   void forget_sites(core::AddressRange range);
-  /// The original bytes from an address on; returns how many were there.
-  std::size_t fetch(core::Address from, std::span<std::byte> into);
-  [[nodiscard]] std::unordered_map<core::Address, BreakpointSite>& sites() { return sites_; }
-  [[nodiscard]] const CodeRegions& regions() const { return regions_; }
-  [[nodiscard]] bool maps_are_old() const { return maps_are_old_; }
-  /// Makes memory that was copied from other memory hold what it should.
-  void resync_all();
+  [[nodiscard]] const CodeRegions& regions() const { return original_.regions(); }
+  [[nodiscard]] bool maps_are_old() const { return original_.maps_are_old(); }
 
  private:
-  const Page* page(core::Address address);
-  /// Reads what `sites`, all in one page, stand in, lets `change` see to each, and writes it back.
-  template <typename Change>
-  bool rewrite(std::span<BreakpointSite* const> sites, const Change& change);
+  /// Makes copied memory hold exactly the breakpoints that the table says.
+  void resync_all();
   bool add_to_journal(BreakpointSite& site);
   bool write_breakpoint(BreakpointSite& site);
   void remove_from_journal(BreakpointSite& site);
 
   Guardian& guardian_;
-  std::uint32_t space_;  // the guardian's number of it
+  std::uint32_t space_;
   core::ProcessId owner_;
   bool may_insert_;
   TrapHandler trap_handler_;
   XolArea xol_;
   TargetMemory memory_;
-  CodeRegions regions_;
-  bool maps_are_old_ = true;
-  /// Original bytes of pages that breakpoints can stand in.
-  std::unordered_map<std::uint64_t, std::shared_ptr<const Page>> pages_;
-  std::unordered_set<std::uint64_t> unplantable_pages_;
+  OriginalCode original_;
+  std::unordered_set<std::uint64_t> unwritable_pages_;
   std::unordered_map<core::Address, BreakpointSite> sites_;
   std::uint64_t insertions_ = 0;
 };
-
-/// Puts a thread that ran into a breakpoint of the code's, which was taken away before that was
-/// reported, in front of the instruction again. False where the trap was none.
-[[nodiscard]] bool adjust_pc_after_breakpoint(const BreakpointTable& code, pid_t tid,
-                                              ptrace::Registers registers, int si_code);
 
 }  // namespace sp::supervisor

@@ -42,7 +42,7 @@ struct Action {
   std::uint64_t mask = 0;
 };
 
-bool set_action(const BreakpointTable::TrapHandler& handler, pid_t tid, std::uint64_t action) {
+bool set_action(const TrapHandler& handler, pid_t tid, std::uint64_t action) {
   const auto result = remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
                                      {SIGTRAP, handler.page.value() + action, 0, kMaskSize, 0, 0});
   return result && *result == 0;
@@ -68,7 +68,7 @@ bool is_to_be_had(const BreakpointTable& code, std::uint64_t handler) {
 }
 
 void install(BreakpointTable& code, pid_t tid) {
-  BreakpointTable::TrapHandler& handler = code.trap_handler();
+  TrapHandler& handler = code.trap_handler();
   constexpr std::uint64_t kRestorerFlag = 0x04000000;  // SA_RESTORER
   const auto call = [&](long number, const std::array<std::uint64_t, 6>& arguments) {
     return remote_syscall(tid, handler.syscall_site, number, arguments).value_or(-1);
@@ -105,7 +105,7 @@ void install(BreakpointTable& code, pid_t tid) {
   handler.syscall_site = is_ready ? handler.page + kCalls : handler.code_cave;
   handler.is_installed = is_ready && set_action(handler, tid, kOurAction);
   if (handler.is_installed) {
-    code.tell_guardian_of_handler();
+    code.register_trap_handler();
   } else {
     handler.syscall_site = handler.code_cave;
     (void)call(SYS_munmap, {at, kMapped, 0, 0, 0, 0});
@@ -115,7 +115,7 @@ void install(BreakpointTable& code, pid_t tid) {
 
 /// The handler that SIGTRAP has in the target; nothing where it cannot be asked.
 std::optional<std::uint64_t> handler_now(BreakpointTable& code, pid_t tid) {
-  const BreakpointTable::TrapHandler& handler = code.trap_handler();
+  const TrapHandler& handler = code.trap_handler();
   const Address answer = handler.page + kPageSize;
   Action now;
   const auto asked = remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
@@ -166,7 +166,7 @@ std::string_view reason_for_no_breakpoints(const BreakpointTable& code) {
 }
 
 bool renew_trap_handler(BreakpointTable& code, pid_t tid) {
-  BreakpointTable::TrapHandler& handler = code.trap_handler();
+  TrapHandler& handler = code.trap_handler();
   if (!handler.is_installed) {
     return false;
   }
@@ -180,8 +180,8 @@ bool renew_trap_handler(BreakpointTable& code, pid_t tid) {
   return handler.is_installed;
 }
 
-bool give_up_handler(BreakpointTable& code, pid_t tid) {
-  BreakpointTable::TrapHandler& handler = code.trap_handler();
+bool give_up_trap_handler(BreakpointTable& code, pid_t tid) {
+  TrapHandler& handler = code.trap_handler();
   if (!handler.is_installed) {
     return false;
   }
@@ -194,11 +194,11 @@ bool give_up_handler(BreakpointTable& code, pid_t tid) {
 }
 
 void remove_trap_handler(BreakpointTable& code, pid_t tid) {
-  BreakpointTable::TrapHandler& handler = code.trap_handler();
+  TrapHandler& handler = code.trap_handler();
   if (handler.page == Address{}) {
     return;
   }
-  (void)give_up_handler(code, tid);
+  (void)give_up_trap_handler(code, tid);
   if (!handler.is_installed) {
     const KeptSignal kept(tid);
     // The module may be gone that had room at the beginning.
@@ -207,10 +207,6 @@ void remove_trap_handler(BreakpointTable& code, pid_t tid) {
                          {handler.page.value(), kMapped, 0, 0, 0, 0});
     handler.page = Address{};
   }
-}
-
-void set_second_argument(ptrace::Registers& registers, std::uint64_t value) {
-  NativeRescue::set_second_argument(registers, value);
 }
 
 }  // namespace sp::supervisor

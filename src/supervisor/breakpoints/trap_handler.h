@@ -29,10 +29,8 @@ void install_trap_handler(BreakpointTable& code, pid_t tid);
 [[nodiscard]] bool renew_trap_handler(BreakpointTable& code, pid_t tid);
 /// The target is about to get a SIGTRAP of its own, or to be let go. True where it has a handler of
 /// its own by now, which stays.
-bool give_up_handler(BreakpointTable& code, pid_t tid);
+bool give_up_trap_handler(BreakpointTable& code, pid_t tid);
 /// Every breakpoint is gone: takes away the handler and the page.
 void remove_trap_handler(BreakpointTable& code, pid_t tid);
-
-void set_second_argument(ptrace::Registers& registers, std::uint64_t value);
 
 }  // namespace sp::supervisor

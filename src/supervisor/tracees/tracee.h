@@ -14,15 +14,12 @@
 #include "core/ids.h"
 #include "core/mapping.h"
 #include "supervisor/guardian/guardian.h"
-#include "supervisor/instruments/exact/counted_code.h"
-#include "supervisor/instruments/exact/counted_thread.h"
-#include "supervisor/instruments/probes/probed_code.h"
-#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/tracees/instrument_state.h"
 #include "supervisor/tracees/sample_slot.h"
 
 namespace sp::supervisor {
 
-/// A process that we trace threads of.
+/// A process whose threads we trace.
 struct TracedProcess {
   core::ProcessId id;
   PendingStops* guard = nullptr;
@@ -35,26 +32,25 @@ struct TracedProcess {
   std::uint64_t samples = 0;
   std::uint64_t samples_since_maps = 0;
   bool profiled = true;  // false: 32-bit code, or not to be sampled
-  bool followed = true;  // false: traced only because it has breakpoints of its parent's
-  std::shared_ptr<CountedCode> counted;  // in exact mode
-  std::shared_ptr<ProbedCode> probed;    // in default mode
-  bool from_start = false;               // its program has executed nothing that was not watched
+  bool followed = true;  // false: traced only because it has its parent's breakpoints
+  /// The instrument's; null where it has none. Processes that share their memory share it.
+  std::shared_ptr<CodeState> code_state;
+  bool from_start = false;  // we traced its program before the first instruction
 };
 
-/// A thread that is seized by us.
+/// A thread that we have seized.
 struct Tracee {
   core::ThreadId id;
   std::shared_ptr<TracedProcess> process;
-  std::shared_ptr<SampleSlot> slot;                  // null where it is not to be sampled
+  std::shared_ptr<SampleSlot> slot;                  // null where it is not sampled
   std::size_t stack_bytes = std::size_t{16} << 10U;  // how much of the stack is copied
-  std::uint64_t blocked_wait = 0;  // a stop is on its way for this wait's stack (--wall)
+  std::uint64_t blocked_wait = 0;  // a stop is pending for this wait's stack (--wall)
   std::string last_name;           // read when its exit was announced
-  bool let_go = false;             // is to be detached as soon as no stop of ours is on its way
-  bool is_awaited = false;         // it sleeps, and was woken to be let go in a stop
+  bool let_go = false;             // detach it as soon as none of our stops is pending
+  bool is_awaited = false;         // it slept, and was interrupted to be detached
   bool group_stopped = false;
-  bool was_group_stopped = false;  // and SIGCONT was not yet delivered
-  CountedThread counted;           // in exact mode
-  ProbedThread probed;             // in default mode
+  bool was_group_stopped = false;             // and SIGCONT was not delivered yet
+  std::unique_ptr<ThreadState> thread_state;  // the instrument's; null where there is none
 };
 
 /// Who is traced. Runs on the ptrace thread.

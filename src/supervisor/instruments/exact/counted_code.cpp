@@ -9,108 +9,109 @@ namespace {
 
 using core::Address;
 
-// Code that only looks like code (a page of zeros) does not make a run without end.
-constexpr std::size_t kLongestRun = 100'000;
+// Bytes that only look like code (a page of zeros) do not make an endless block.
+constexpr std::size_t kLongestBlock = 100'000;
 
 }  // namespace
 
-Run* CountedCode::find(Address start) {
-  const auto found = runs_.find(start);
-  return found == runs_.end() ? nullptr : &found->second;
+DynamicBlock* CountedCode::find(Address start) {
+  const auto found = blocks_.find(start);
+  return found == blocks_.end() ? nullptr : &found->second;
 }
 
-Run& CountedCode::arrive(Address start) {
-  const auto [found, is_new] = runs_.try_emplace(start);
-  Run& run = found->second;
+DynamicBlock& CountedCode::discover(Address start) {
+  const auto [found, is_new] = blocks_.try_emplace(start);
+  DynamicBlock& block = found->second;
   if (is_new) {
-    run.behind = start;
-    extend(run, start);
-    return run;
+    block.behind = start;
+    extend(block, start);
+    return block;
   }
-  if (run.stepped && regions().at(start) == CodeKind::writable) {
-    Run now;  // it may be other code by now
+  if (block.stepped && regions().at(start) == CodeKind::writable) {
+    DynamicBlock now;  // the code may have changed
     now.behind = start;
     extend(now, start);
-    if (now.lengths != run.lengths) {
-      run = std::move(now);
+    if (now.lengths != block.lengths) {
+      block = std::move(now);
     }
   }
-  return run;
+  return block;
 }
 
-bool CountedCode::come_back(Address address) {
-  if (came_back_to_.insert(address).second) {
+bool CountedCode::extend_after_syscall(Address address) {
+  if (returned_to_.insert(address).second) {
     const auto [begin, end] = open_.equal_range(address);
     const std::vector<std::pair<Address, Address>> waiting(begin, end);
     open_.erase(address);
     for (const auto& [behind, start] : waiting) {
-      const auto run = runs_.find(start);
-      if (run != runs_.end() && run->second.end == Run::End::call && run->second.behind == behind) {
-        extend(run->second, start);
+      const auto found = blocks_.find(start);
+      if (found != blocks_.end() && found->second.end == DynamicBlock::End::syscall &&
+          found->second.behind == behind) {
+        extend(found->second, start);
       }
     }
   }
   return !may_insert() || regions().at(address) != CodeKind::file_backed;
 }
 
-/// Goes on with a run from where it ends so far.
-void CountedCode::extend(Run& run, Address start) {
-  run.told = false;
-  untold_.push_back(start);
-  run.end = Run::End::nowhere;
-  run.stepped = run.stepped || !may_insert();
-  while (run.lengths.size() < kLongestRun) {
-    const auto instruction = decode(run.behind);
+/// Continues a block from where it ends so far.
+void CountedCode::extend(DynamicBlock& block, Address start) {
+  block.reported = false;
+  unreported_.push_back(start);
+  block.end = DynamicBlock::End::unknown;
+  block.stepped = block.stepped || !may_insert();
+  while (block.lengths.size() < kLongestBlock) {
+    const auto instruction = decode(block.behind);
     if (!instruction) {
       break;
     }
-    run.stepped = run.stepped || regions().at(run.behind) != CodeKind::file_backed;
-    if (extend_by_sequence(run, *instruction)) {
+    block.stepped = block.stepped || regions().at(block.behind) != CodeKind::file_backed;
+    if (extend_by_sequence(block, *instruction)) {
       return;
     }
-    run.lengths.push_back(instruction->length);
-    run.last = instruction->address;
-    run.behind = instruction->next();
+    block.lengths.push_back(instruction->length);
+    block.last = instruction->address;
+    block.behind = instruction->next();
     if (core::ends_block(instruction->flow)) {
-      run.end = Run::End::transfer;
-      // What traps or halts needs no breakpoint: it stops by itself.
-      if (!run.stepped && instruction->flow != core::Flow::stop && !plant_at(*instruction)) {
-        run.stepped = true;
+      block.end = DynamicBlock::End::transfer;
+      // An instruction that traps or halts needs no breakpoint.
+      if (!block.stepped && instruction->flow != core::Flow::stop && !insert_at(*instruction)) {
+        block.stepped = true;
       }
       return;
     }
-    if (instruction->flow == core::Flow::syscall && !came_back_to_.contains(run.behind)) {
-      run.end = Run::End::call;
-      open_.emplace(run.behind, start);
+    if (instruction->flow == core::Flow::syscall && !returned_to_.contains(block.behind)) {
+      block.end = DynamicBlock::End::syscall;
+      open_.emplace(block.behind, start);
       return;
     }
   }
-  run.stepped = true;
+  block.stepped = true;
 }
 
-/// A sequence that must not be stopped within is done in a copy, and ends a run.
-bool CountedCode::extend_by_sequence(Run& run, const core::Instruction& first) {
+/// An atomic sequence (LL/SC) is executed in a copy, and ends a block.
+bool CountedCode::extend_by_sequence(DynamicBlock& block, const core::Instruction& first) {
   const std::size_t length = sequence_at(first.address);
   if (length == 0) {
     return false;
   }
   const Address end = first.address + length;
-  while (run.behind < end) {
-    run.lengths.push_back(first.length);
-    run.last = run.behind;
-    run.behind = run.behind + first.length;
+  while (block.behind < end) {
+    block.lengths.push_back(first.length);
+    block.last = block.behind;
+    block.behind = block.behind + first.length;
   }
-  run.end = Run::End::transfer;
-  run.stepped = run.stepped || !plant_at(first);
+  block.end = DynamicBlock::End::transfer;
+  block.stepped = block.stepped || !insert_at(first);
   return true;
 }
 
-bool CountedCode::plant_at(const core::Instruction& instruction) {
+bool CountedCode::insert_at(const core::Instruction& instruction) {
   BreakpointSite& site = site_of(instruction);
   return site.inserted || insert(site);
 }
 
-void CountedCode::gate(Address behind) {
+void CountedCode::insert_gate(Address behind) {
   constexpr auto& kSyscall = arch::NativeRescue::kSyscall;
   const Address at = behind - kSyscall.size();
   if (!may_insert() || regions().at(at) != CodeKind::file_backed || !gates_.insert(at).second) {
@@ -128,20 +129,20 @@ void CountedCode::gate(Address behind) {
 void CountedCode::forget(core::AddressRange range) {
   forget_sites(range);
   const auto inside = [&range](const auto& entry) { return range.contains(entry.first); };
-  std::erase_if(runs_, inside);
+  std::erase_if(blocks_, inside);
   std::erase_if(open_, inside);
-  std::erase_if(came_back_to_, [&range](Address address) { return range.contains(address); });
+  std::erase_if(returned_to_, [&range](Address address) { return range.contains(address); });
   std::erase_if(gates_, [&range](Address address) { return range.contains(address); });
-  std::erase_if(untold_, [&range](Address address) { return range.contains(address); });
+  std::erase_if(unreported_, [&range](Address address) { return range.contains(address); });
   edges_.clear();
 }
 
 core::CodeCounted CountedCode::take() {
   core::CodeCounted counted;
   counted.edges = edges_.take();
-  for (const Address start : std::exchange(untold_, {})) {
-    const auto found = runs_.find(start);
-    if (found == runs_.end() || std::exchange(found->second.told, true) ||
+  for (const Address start : std::exchange(unreported_, {})) {
+    const auto found = blocks_.find(start);
+    if (found == blocks_.end() || std::exchange(found->second.reported, true) ||
         found->second.lengths.empty()) {
       continue;
     }

@@ -18,80 +18,80 @@
 #include "core/ids.h"
 #include "core/instruction.h"
 #include "core/messages.h"
-#include "supervisor/breakpoints/breakpoint_table.h"
 #include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/guardian/guardian.h"
+#include "supervisor/instruments/instrumented_code.h"
 
 namespace sp::supervisor {
 
-/// A straight piece of code from where control once came in.
-struct Run {
-  std::vector<std::uint8_t> lengths;
-  core::Address last;    // its last instruction so far
-  core::Address behind;  // the first byte behind that
+/// A dynamic basic block: straight code from an address that control came to, up to and including
+/// the instruction that ends it.
+struct DynamicBlock {
+  std::vector<std::uint8_t> lengths;  // of its instructions, bytes
+  core::Address last;                 // its last instruction so far
+  core::Address behind;               // the first byte behind that
   enum class End : std::uint8_t {
-    transfer,  // at an instruction that ends a block
-    call,      // at a system call that nobody has come back from yet
-    nowhere,   // at what is no instruction
+    transfer,  // an instruction that ends a block
+    syscall,   // a system call from which no thread has returned yet
+    unknown,   // bytes that are no instruction
   };
-  End end = End::nowhere;
-  /// Nothing may be planted in it: threads must be stepped through.
-  bool stepped = false;
-  bool told = false;
+  End end = End::unknown;
+  bool stepped = false;  // no breakpoint can end it: threads are single-stepped through it
+  bool reported = false;
 };
 
-/// The code of one address space that was executed: its runs, the breakpoints at their ends, and
-/// what was counted. Shared by processes that share their memory (vfork). Runs on the ptrace
-/// thread.
+/// The executed code of one address space: its dynamic blocks, the breakpoints at their ends, and
+/// the counts of its edges. Runs on the ptrace thread.
 ///
-/// Bytes are decoded only from where control has really come: at a system call a run ends for the
-/// time being, because nobody knows whether there is code behind an exit or a sigreturn.
-class CountedCode : public BreakpointTable {
+/// Decodes only where control has really come. A block ends at a system call for the time being,
+/// because nobody knows whether there is code behind an exit or a sigreturn.
+class CountedCode : public InstrumentedCode {
  public:
-  /// `tid` is any thread of the process. With `plants` false every run is to be stepped.
-  CountedCode(core::ProcessId owner, pid_t tid, bool plants, Guardian& guardian)
-      : BreakpointTable(owner, tid, plants, guardian) {}
-  /// A forked child's, as BreakpointTable's.
-  CountedCode(core::ProcessId owner, pid_t tid, const CountedCode& parent, std::uint64_t certain)
-      : BreakpointTable(owner, tid, parent, certain),
-        came_back_to_(parent.came_back_to_),
+  /// `tid` is any thread of the process. With `may_insert` false every block is stepped.
+  CountedCode(core::ProcessId owner, pid_t tid, bool may_insert, Guardian& guardian)
+      : InstrumentedCode(owner, tid, may_insert, guardian) {}
+  /// A forked child's; see BreakpointTable.
+  CountedCode(core::ProcessId owner, pid_t tid, const CountedCode& parent, std::uint64_t inherited)
+      : InstrumentedCode(owner, tid, parent, inherited),
+        returned_to_(parent.returned_to_),
         gates_(parent.gates_) {}
 
   [[nodiscard]] bool needs_maps(core::Address address) const {
     return maps_are_old() || regions().at(address) == CodeKind::not_executable;
   }
 
-  /// Control is about to come to `start`: makes the run there known and plants its end. It stays
-  /// where it is until forget().
-  Run& arrive(core::Address start);
-  /// It is known, as it is now.
-  [[nodiscard]] Run* find(core::Address start);
-  /// A thread came back from a system call to `address`. True where the code that follows has
-  /// to be stepped through.
-  bool come_back(core::Address address);
+  /// Control is about to come to `start`: decodes its block and inserts the breakpoint that ends
+  /// it. The block stays where it is until forget().
+  DynamicBlock& discover(core::Address start);
+  /// The known block that begins at `start`, or nullptr.
+  [[nodiscard]] DynamicBlock* find(core::Address start);
+  /// A thread returned from a system call to `address`: extends the blocks that ended there. True
+  /// where threads are single-stepped through the code that follows.
+  bool extend_after_syscall(core::Address address);
 
-  /// The system call in front of `behind` changes signal masks: it gets a breakpoint, too. Were we
-  /// killed, no thread could block SIGTRAP before the guardian has taken away all others.
-  void gate(core::Address behind);
+  /// Inserts a breakpoint on the system call in front of `behind`, which changes signal masks: a
+  /// gate. If we are killed no thread can block SIGTRAP before the guardian has removed all other
+  /// breakpoints.
+  void insert_gate(core::Address behind);
 
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
-  /// What was seen and counted since the last call.
+  /// What was discovered and counted since the last call.
   [[nodiscard]] core::CodeCounted take();
 
-  /// Knows nothing of a piece any more: its memory is gone. What was counted must have been taken.
+  /// Forgets everything about a range whose memory is gone. Its counts must have been taken.
   void forget(core::AddressRange range);
 
  private:
-  void extend(Run& run, core::Address start);
-  bool extend_by_sequence(Run& run, const core::Instruction& first);
-  bool plant_at(const core::Instruction& instruction);
+  void extend(DynamicBlock& block, core::Address start);
+  bool extend_by_sequence(DynamicBlock& block, const core::Instruction& first);
+  bool insert_at(const core::Instruction& instruction);
 
-  std::unordered_map<core::Address, Run> runs_;
-  std::vector<core::Address> untold_;  // starts of runs
-  /// Where runs end at a system call: the address behind it, and the run's start.
+  std::unordered_map<core::Address, DynamicBlock> blocks_;
+  std::vector<core::Address> unreported_;  // starts of blocks
+  /// Blocks that end at a system call: the address behind it, and the block's start.
   std::unordered_multimap<core::Address, core::Address> open_;
-  std::unordered_set<core::Address> came_back_to_;
-  std::unordered_set<core::Address> gates_;  // also those that were lifted for good
+  std::unordered_set<core::Address> returned_to_;  // from a system call
+  std::unordered_set<core::Address> gates_;        // also those that were removed for good
   EdgeCounts edges_;
 };
 

@@ -1,14 +1,17 @@
 #include "supervisor/instruments/exact/exact_counter.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 
+#include <array>
+#include <memory>
 #include <utility>
 
 #include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/breakpoints/edge_flow.h"
 #include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/detach.h"
+#include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
@@ -17,248 +20,280 @@ namespace {
 using arch::Native;
 using core::Address;
 using core::EdgeFlow;
+using core::Flow;
 
-}  // namespace
-
-ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox, Guardian& guardian)
-    : options_(options), outbox_(outbox), guardian_(guardian) {}
-
-void ExactCounter::begin_process(TracedProcess& process, pid_t tid) {
-  process.counted = std::make_shared<CountedCode>(process.id, tid, options_.plants, guardian_);
-}
-
-bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
-  const auto registers = ptrace::registers(tracee.id.tid);
-  if (!registers) {
-    return false;
-  }
-  const Address pc = Native::pc(*registers);
-  if (trap_is_pending(tracee, pc)) {
-    return false;
-  }
-  tracee.counted.begun = true;
-  CountedCode& code = *tracee.process->counted;
-  // Where some sequences cannot be stepped through, their copies have breakpoints.
-  if ((code.may_insert() || Native::kLongestExclusive > 0) && !code.trap_handler().tried) {
-    read_maps(*tracee.process, tracee.id);
-    install_trap_handler(code, tracee.id.tid);
-    if (code.may_insert() && !code.trap_handler().is_installed) {
-      code.disable();
-      core::log_note("process {} {}: counting it by single steps, which is slower",
-                     tracee.process->id.pid, reason_for_no_breakpoints(code));
-    }
-  }
-  const bool inherited = tracee.counted.blocks_trap;
-  unblock_trap(tracee);
-  tracee.counted.blocks_trap = tracee.counted.blocks_trap || inherited;
-  enter(tracee, pc, now);
-  return true;
-}
-
-bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
-  const pid_t tid = tracee.id.tid;
-  CountedThread& thread = tracee.counted;
-  auto registers = ptrace::registers(tid);
-  if (!registers) {
-    (void)ptrace::resume(tid, 0);  // it was killed
-    return true;
-  }
-  ++stops_;
-  const Address pc = Native::pc(*registers);
-  const Address trap = Native::breakpoint_of_trap(pc);
-  CountedCode& code = *tracee.process->counted;
-  BreakpointSite* const site = code.inserted_at(trap);
-  // Behind a longer instruction's first byte no other one begins, so that only a breakpoint can
-  // have brought the thread there.
-  if (site != nullptr && site->instruction.length > Native::kBreakpoint.size()) {
-    on_breakpoint(tracee, *site, *registers, now);
-    return true;
-  }
-  const auto info = ptrace::signal_info(tid);
-  if (!info) {
-    (void)ptrace::resume(tid, 0);
-    return true;
-  }
-  if (Native::is_breakpoint_code(info->si_code) && site != nullptr) {
-    on_breakpoint(tracee, *site, *registers, now);
-    return true;
-  }
-  if (adjust_pc_after_breakpoint(code, tid, *registers, info->si_code)) {
-    resume(tracee, 0);
-    return true;
-  }
-  // The kernel reports a handler's first instruction with the signal's number for a code.
-  if (info->si_code == SIGTRAP && thread.delivering) {
-    on_handler_entry(tracee, pc, now);
-    return true;
-  }
-  if (Native::is_step_code(info->si_code) &&
-      (thread.stepped || thread.delivering || thread.aside)) {
-    on_step(tracee, *registers, now);
-    return true;
-  }
-  // Of a step that nobody waits for any more: it would kill the target. A program that steps itself
-  // has a handler of its own, and gets its last trap when it has cleared the flag.
-  if (Native::is_step_code(info->si_code) && code.trap_handler().is_installed &&
-      !Native::steps_itself(*registers)) {
-    resume(tracee, 0);
-    return true;
-  }
-  return false;
-}
-
-void ExactCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
-                                 core::TimePoint now) {
-  CountedThread& thread = tracee.counted;
-  thread.delivering = false;
-  const Address at = site.instruction.address;
-  const Address trap = Native::pc(registers);
-  Native::set_pc(registers, at);
-  if (!thread.begun) {
-    thread.begun = true;
-    enter(tracee, at, now);
-  }
-  if (site.instruction.flow == core::Flow::syscall) {
-    (void)ptrace::mark_trap(tracee.id.tid, trap);
-    on_gate(tracee, site, registers);
-    return;
-  }
-  if (thread.aside && thread.aside->end_of_sequence) {
-    (void)ptrace::mark_trap(tracee.id.tid, trap);
-    come_out_of_sequence(tracee, site, registers, now);
-    go(tracee);
-    return;
-  }
-  ThreadMemory memory(tracee.id.tid);
-  if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
-    (void)ptrace::mark_trap(tracee.id.tid, trap);
-    if (!run_sequence(tracee, registers)) {
-      step_aside(tracee, site, registers);
-    }
-    return;
-  }
-  const Address to = Native::pc(registers);
-  (void)ptrace::mark_trap(tracee.id.tid, trap);
-  for (const BreakpointSite::Way& way : site.ways) {
-    if (way.edge != nullptr && way.to == to && thread.counted) {
-      EdgeCounts::count(*way.edge, now);
-      thread.stepped = false;
-      (void)ptrace::set_registers(tracee.id.tid, registers);
-      (void)ptrace::resume_to_syscall(tracee.id.tid, 0);
-      return;
-    }
-  }
-  EdgeCounts::Edge* const edge = cross(tracee, at, to, edge_flow(site.instruction, to), now);
-  if (edge != nullptr) {
-    site.ways[site.oldest_way] = {to, edge};
-    site.oldest_way ^= 1U;
-  }
-  (void)ptrace::set_registers(tracee.id.tid, registers);
-  go(tracee);
-}
-
-void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now) {
-  const Address pc = Native::pc(registers);
-  CountedThread& thread = tracee.counted;
-  thread.delivering = false;
-  if (thread.aside) {
-    if (tracee.process->counted->xol().at(pc)) {
-      (void)ptrace::step(tracee.id.tid, 0);
-      return;
-    }
-    const Address at = thread.aside->site;
-    finish_aside(tracee);
-    BreakpointSite* const site = tracee.process->counted->inserted_at(at);
-    cross(tracee, at, pc, site != nullptr ? edge_flow(site->instruction, pc) : EdgeFlow::indirect,
-          now);
-  } else if (thread.stepped) {
-    const std::optional<core::Instruction> done = thread.next;
-    if (done) {
-      hide_step(tracee, *done, registers);
-    }
-    if (done && core::ends_block(done->flow)) {
-      cross(tracee, done->address, pc, edge_flow(*done, pc), now);
-    } else if (done && (pc == done->next() || pc == done->address)) {
-      thread.next = tracee.process->counted->decode(pc);  // or one more round of a rep
-    } else {
-      enter(tracee, pc, now);
-    }
-  }
-  go(tracee);
-}
-
-void ExactCounter::hide_step(const Tracee& tracee, const core::Instruction& done,
-                             ptrace::Registers& registers) {
+void hide_step(const Tracee& tracee, const core::Instruction& done, ptrace::Registers& registers) {
   std::array<std::byte, kLongestCode> bytes{};
-  const std::size_t size = tracee.process->counted->code_at(done.address, bytes);
+  const std::size_t size = counted_code(*tracee.process).fetch(done.address, bytes);
   ThreadMemory memory(tracee.id.tid);
   if (Native::hide_step(std::span(bytes).first(size), registers, memory)) {
     (void)ptrace::set_registers(tracee.id.tid, registers);
   }
 }
 
+}  // namespace
+
+ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox, Guardian& guardian)
+    : options_(options), guardian_(guardian), flow_(outbox), syscalls_(flow_), runner_(flow_) {}
+
+// ---- who comes and goes
+
+void ExactCounter::begin_process(TracedProcess& process, pid_t tid, bool /*from_start*/) {
+  process.code_state = std::make_shared<CountedCode>(process.id, tid, options_.plants, guardian_);
+}
+
+std::shared_ptr<InstrumentedCode> ExactCounter::copy_code(const TracedProcess& child, pid_t tid,
+                                                          const ForkOrigin& origin) const {
+  return std::make_shared<CountedCode>(child.id, tid, static_cast<CountedCode&>(*origin.code),
+                                       origin.insertions);
+}
+
+ForkOrigin ExactCounter::origin_of(const Tracee& parent) const {
+  const CountedThread& thread = counted_thread(parent);
+  return {std::static_pointer_cast<InstrumentedCode>(parent.process->code_state),
+          thread.syscall ? thread.syscall->insertions : 0, thread.mask.blocks_trap()};
+}
+
+void ExactCounter::add_thread(Tracee& tracee, bool counted) {
+  auto thread = std::make_unique<CountedThread>();
+  thread->counted = counted;
+  tracee.thread_state = std::move(thread);
+}
+
+void ExactCounter::inherit(Tracee& tracee, const ForkOrigin& origin) {
+  counted_thread(tracee).mask.inherit(origin.blocks_trap);
+}
+
+void ExactCounter::begin_thread(Tracee& tracee, Address pc, core::TimePoint now) {
+  CountedThread& thread = counted_thread(tracee);
+  thread.begun = true;
+  const CountedCode& code = counted_code(*tracee.process);
+  // Copies of atomic sequences that cannot be stepped through have breakpoints, too.
+  if ((code.may_insert() || Native::kLongestExclusive > 0) && !code.trap_handler().tried) {
+    install_handler(tracee);
+  }
+  const bool inherited = thread.mask.blocks_trap();
+  (void)thread.mask.unblock(tracee.process->id.pid, tracee.id.tid);
+  thread.mask.inherit(inherited);
+  flow_.enter(tracee, pc, now);
+}
+
+void ExactCounter::install_handler(const Tracee& tracee) {
+  CountedCode& code = counted_code(*tracee.process);
+  flow_.read_maps(*tracee.process, tracee.id);
+  install_trap_handler(code, tracee.id.tid);
+  if (code.may_insert() && !code.trap_handler().is_installed) {
+    code.disable();
+    core::log_note("process {} {}: counting it by single steps, which is slower",
+                   tracee.process->id.pid, reason_for_no_breakpoints(code));
+  }
+}
+
+// ---- stops
+
+bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
+  CountedThread& thread = counted_thread(tracee);
+  CountedCode& code = counted_code(*tracee.process);
+  auto registers = ptrace::registers(tracee.id.tid);
+  if (!registers) {
+    (void)ptrace::resume(tracee.id.tid, 0);  // it was killed
+    return true;
+  }
+  ++stops_;
+  const auto [origin, site] = trap_origin(code, tracee.id.tid, *registers);
+  switch (origin) {
+    case TrapOrigin::breakpoint:
+      on_breakpoint(tracee, *site, *registers, now);
+      return true;
+    case TrapOrigin::removed_breakpoint:
+      runner_.resume(tracee, 0);
+      return true;
+    case TrapOrigin::handler_entry:
+      if (!thread.delivering) {
+        return false;
+      }
+      on_handler_entry(tracee, Native::pc(*registers), now);
+      return true;
+    case TrapOrigin::step:
+      if (thread.stepped || thread.delivering || thread.displaced.is_active()) {
+        on_step(tracee, *registers, now);
+        return true;
+      }
+      // Of a step that nobody waits for any more: it would kill the target. A program that steps
+      // itself has a handler of its own, and gets its last trap when it has cleared the flag.
+      if (code.trap_handler().is_installed && !Native::steps_itself(*registers)) {
+        runner_.resume(tracee, 0);
+        return true;
+      }
+      return false;
+    case TrapOrigin::target:
+      return false;
+    case TrapOrigin::thread_gone:
+      (void)ptrace::resume(tracee.id.tid, 0);
+      return true;
+  }
+  return false;
+}
+
+void ExactCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                                 core::TimePoint now) {
+  CountedThread& thread = counted_thread(tracee);
+  const pid_t tid = tracee.id.tid;
+  thread.delivering = false;
+  const Address at = site.instruction.address;
+  const Address trap = Native::pc(registers);
+  Native::set_pc(registers, at);
+  if (!thread.begun) {
+    thread.begun = true;
+    flow_.enter(tracee, at, now);
+  }
+  if (site.instruction.flow == Flow::syscall) {
+    (void)ptrace::mark_trap(tid, trap);
+    on_gate(tracee, site, registers);
+    return;
+  }
+  if (thread.displaced.end_of_sequence()) {
+    (void)ptrace::mark_trap(tid, trap);
+    runner_.leave_sequence(tracee, site, registers, now);
+    runner_.continue_thread(tracee);
+    return;
+  }
+  ThreadMemory memory(tid);
+  const bool emulated = Native::emulate(registers, site.code, memory) == arch::Emulated::done;
+  const Address to = Native::pc(registers);
+  (void)ptrace::mark_trap(tid, trap);
+  if (!emulated) {
+    if (!runner_.run_sequence(tracee, registers)) {
+      CountedCode& code = counted_code(*tracee.process);
+      thread.displaced.begin(code, site, code.copy_of(site, tid), tid, registers);
+      runner_.continue_thread(tracee);
+    }
+    return;
+  }
+  EdgeCounts::Edge* const known = site.edge_cache.find(to);
+  if (known != nullptr && thread.counted) {
+    EdgeCounts::count(*known, now);
+    thread.stepped = false;
+    (void)ptrace::set_registers(tid, registers);
+    (void)ptrace::resume_to_syscall(tid, 0);
+    return;
+  }
+  EdgeCounts::Edge* const edge = flow_.cross(tracee, at, to, edge_flow(site.instruction, to), now);
+  if (edge != nullptr) {
+    site.edge_cache.remember(to, *edge);
+  }
+  (void)ptrace::set_registers(tid, registers);
+  runner_.continue_thread(tracee);
+}
+
+void ExactCounter::on_gate(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& registers) {
+  if (!SyscallEffects::emulate_at_gate(tracee, gate, registers)) {
+    (void)counted_code(*tracee.process).remove(gate);  // other calls are made there too
+  }
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  runner_.continue_thread(tracee);
+}
+
+void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now) {
+  const Address pc = Native::pc(registers);
+  CountedThread& thread = counted_thread(tracee);
+  CountedCode& code = counted_code(*tracee.process);
+  thread.delivering = false;
+  if (thread.displaced.is_active()) {
+    if (thread.displaced.is_in_copy(code, pc)) {
+      (void)ptrace::step(tracee.id.tid, 0);
+      return;
+    }
+    const Address at = thread.displaced.finish(code);
+    const BreakpointSite* const site = code.inserted_at(at);
+    flow_.cross(tracee, at, pc,
+                site != nullptr ? edge_flow(site->instruction, pc) : EdgeFlow::indirect, now);
+  } else if (thread.stepped) {
+    const std::optional<core::Instruction> done = thread.next;
+    if (done) {
+      hide_step(tracee, *done, registers);
+    }
+    if (done && core::ends_block(done->flow)) {
+      flow_.cross(tracee, done->address, pc, edge_flow(*done, pc), now);
+    } else if (done && (pc == done->next() || pc == done->address)) {
+      thread.next = code.decode(pc);  // or one more round of a rep
+    } else {
+      flow_.enter(tracee, pc, now);
+    }
+  }
+  runner_.continue_thread(tracee);
+}
+
 void ExactCounter::on_handler_entry(Tracee& tracee, Address pc, core::TimePoint now) {
   constexpr std::size_t kDeepest = 64;
-  CountedThread& thread = tracee.counted;
+  CountedThread& thread = counted_thread(tracee);
   thread.delivering = false;
   if (thread.interrupted.size() == kDeepest) {
     thread.interrupted.erase(thread.interrupted.begin());  // handlers that are left by longjmp
   }
   thread.interrupted.push_back({thread.interrupted_at, thread.stepped});
-  unblock_trap(tracee);
-  enter(tracee, pc, now);
-  go(tracee);
+  (void)thread.mask.unblock(tracee.process->id.pid, tracee.id.tid);
+  flow_.enter(tracee, pc, now);
+  runner_.continue_thread(tracee);
 }
 
-EdgeCounts::Edge* ExactCounter::cross(Tracee& tracee, Address from, Address to, EdgeFlow flow,
-                                      core::TimePoint now) {
-  CountedThread& thread = tracee.counted;
-  CountedCode& code = *tracee.process->counted;
-  const Run& run = arrive(tracee, to);
-  thread.stepped = run.stepped;
-  if (run.stepped) {
-    thread.next = code.decode(to);
-  }
-  if (run.lengths.empty() || !thread.counted) {
-    return nullptr;  // what is no code is not executed: the next that comes is a signal
-  }
-  EdgeCounts::Edge& edge = code.edges().at(from, to, flow);
-  EdgeCounts::count(edge, now);
-  return run.stepped ? nullptr : &edge;
+void ExactCounter::on_syscall(Tracee& tracee, core::TimePoint now) {
+  ++stops_;
+  syscalls_.on_stop(tracee, now);
+  runner_.continue_thread(tracee);
 }
 
-void ExactCounter::enter(Tracee& tracee, Address pc, core::TimePoint now) {
-  cross(tracee, pc, pc, EdgeFlow::entry, now);
+void ExactCounter::on_other_stop(Tracee& tracee) {
+  ++stops_;
+  CountedThread& thread = counted_thread(tracee);
+  thread.delivering = false;
+  if (thread.displaced.is_active()) {
+    runner_.cancel_displaced(tracee);
+  }
 }
 
-Run& ExactCounter::arrive(Tracee& tracee, Address to) {
-  CountedCode& code = *tracee.process->counted;
-  Run* const known = code.find(to);
-  if (known != nullptr && !known->stepped) {
-    return *known;
-  }
-  if (code.needs_maps(to)) {
-    read_maps(*tracee.process, tracee.id);
-  }
-  return code.arrive(to);
-}
-
-void ExactCounter::read_maps(const TracedProcess& process, core::ThreadId thread) {
-  const auto text = read_proc(fmt::format("/proc/{}/maps", thread.tid));
-  if (!text || text->empty()) {
+void ExactCounter::on_user_stop(Tracee& tracee, UserStop /*stop*/, core::TimePoint now) {
+  if (counted_thread(tracee).begun) {
     return;
   }
-  send_counts(process, thread);  // they mean what the maps said until now
-  core::Mapped mapped{core::parse_maps(*text)};
-  process.counted->set_maps(mapped.maps);
-  outbox_.deliver({process.counted->owner(), thread, core::Clock::now(), std::move(mapped)});
+  const auto registers = ptrace::registers(tracee.id.tid);
+  if (!registers) {
+    return;
+  }
+  const Address pc = Native::pc(*registers);
+  // A thread that is about to report a breakpoint begins there.
+  if (!trap_is_pending(counted_code(*tracee.process), tracee.id.tid, pc, false)) {
+    begin_thread(tracee, pc, now);
+  }
 }
 
-void ExactCounter::send_counts(const TracedProcess& process, core::ThreadId thread) {
-  core::CodeCounted counted = process.counted->take();
-  if (!counted.runs.empty() || !counted.edges.empty()) {
-    outbox_.deliver({process.counted->owner(), thread, core::Clock::now(), std::move(counted)});
+bool ExactCounter::may_deliver_trap(Tracee& tracee) {
+  return counted_thread(tracee).mask.may_deliver(tracee.id.tid);
+}
+
+// ---- letting go, and results
+
+void ExactCounter::resume(Tracee& tracee, int signal) { runner_.resume(tracee, signal); }
+
+void ExactCounter::flush(const TracedProcess& process, core::ThreadId thread) {
+  flow_.flush(process, thread);
+}
+
+bool ExactCounter::make_detachable(Tracee& tracee, bool may_call) {
+  CountedThread& thread = counted_thread(tracee);
+  if (tracee.process->code_state == nullptr) {
+    thread.mask.give_back(tracee.id.tid);
+    return true;
   }
+  if (thread.displaced.is_active()) {
+    runner_.cancel_displaced(tracee);
+  }
+  return prepare_to_detach(counted_code(*tracee.process), tracee, thread.mask, {false, may_call});
+}
+
+void ExactCounter::fill(core::RunFacts& facts) const {
+  facts.cost.stops = stops_;
+  facts.cost.is_share_known = false;
 }
 
 }  // namespace sp::supervisor

@@ -2,11 +2,18 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "arch/native.h"
+#include "core/log.h"
 #include "supervisor/breakpoints/edge_flow.h"
+#include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/detach.h"
+#include "supervisor/instruments/trap_origin.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 namespace {
@@ -14,58 +21,80 @@ namespace {
 using arch::Native;
 using core::Address;
 
-constexpr std::uint64_t kHitsBetweenLooks = 32;
-
 }  // namespace
 
 ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guardian,
                            CostMeter& meter, SampleTimer& timer)
     : options_(options),
-      outbox_(outbox),
       guardian_(guardian),
-      meter_(meter),
-      timer_(timer),
-      budget_(options.overhead_percent) {}
+      costs_(options.overhead_percent, meter, timer),
+      modules_(*options.maps, outbox, costs_),
+      exploration_(outbox),
+      counter_(costs_, options.keep_hot_probes),
+      maintenance_(modules_, costs_, counter_, exploration_) {}
+
+// ---- who comes and goes
+
+void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_start) {
+  process.code_state =
+      std::make_shared<ProbedCode>(process.id, tid, *options_.maps, guardian_, options_.derives);
+  process.from_start = from_start;
+}
+
+std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& child, pid_t tid,
+                                                          const ForkOrigin& origin) const {
+  auto code = std::make_shared<ProbedCode>(child.id, tid, static_cast<ProbedCode&>(*origin.code));
+  // Its handler is its parent's: most children are gone before that needs a look.
+  code->trap_handler().look_later(core::Clock::now());
+  return code;
+}
+
+ForkOrigin ProbeCounter::origin_of(const Tracee& parent) const {
+  return {std::static_pointer_cast<InstrumentedCode>(parent.process->code_state), 0, false};
+}
+
+void ProbeCounter::add_thread(Tracee& tracee, bool counted) {
+  auto thread = std::make_unique<ProbedThread>();
+  thread->counted = counted;
+  tracee.thread_state = std::move(thread);
+}
+
+void ProbeCounter::inherit(Tracee& /*tracee*/, const ForkOrigin& /*origin*/) {}
+
+// ---- stops
 
 bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   const pid_t tid = tracee.id.tid;
-  ProbedThread& thread = tracee.probed;
+  ProbedThread& thread = probed_thread(tracee);
   const bool was_stepped = std::exchange(thread.was_stepped, false);
   auto registers = ptrace::registers(tid);
   if (!registers) {
     (void)ptrace::resume(tid, 0);  // it was killed
     return true;
   }
-  const Address pc = Native::pc(*registers);
-  const Address trap = Native::breakpoint_of_trap(pc);
-  ProbedCode& code = *tracee.process->probed;
-  BreakpointSite* const site = code.inserted_at(trap);
-  // Behind a longer instruction's first byte no other one begins, so that only a breakpoint can
-  // have brought the thread there.
-  if (site != nullptr && site->instruction.length > Native::kBreakpoint.size()) {
-    on_breakpoint(tracee, *site, *registers, now);
-    return true;
-  }
-  const auto info = ptrace::signal_info(tid);
-  if (!info) {
-    (void)ptrace::resume(tid, 0);
-    return true;
-  }
-  if (Native::is_breakpoint_code(info->si_code) && site != nullptr) {
-    on_breakpoint(tracee, *site, *registers, now);
-    return true;
-  }
-  if (adjust_pc_after_breakpoint(code, tid, *registers, info->si_code)) {
-    go(tracee);
-    return true;
-  }
-  if (Native::is_step_code(info->si_code) && (thread.aside || thread.window)) {
-    on_step(tracee, *registers, now);
-    return true;
-  }
-  if (Native::is_step_code(info->si_code) && was_stepped) {
-    go(tracee);  // what stopped it has ended the window
-    return true;
+  const auto [origin, site] = trap_origin(probed_code(*tracee.process), tid, *registers);
+  switch (origin) {
+    case TrapOrigin::breakpoint:
+      on_breakpoint(tracee, *site, *registers, now);
+      return true;
+    case TrapOrigin::removed_breakpoint:
+      continue_thread(tracee);
+      return true;
+    case TrapOrigin::step:
+      if (thread.displaced.is_active() || thread.window) {
+        on_step(tracee, *registers, now);
+        return true;
+      }
+      if (was_stepped) {
+        continue_thread(tracee);  // what stopped it has ended the window
+      }
+      return was_stepped;
+    case TrapOrigin::handler_entry:
+    case TrapOrigin::target:
+      return false;
+    case TrapOrigin::thread_gone:
+      (void)ptrace::resume(tid, 0);
+      return true;
   }
   return false;
 }
@@ -74,270 +103,211 @@ void ProbeCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::R
                                  core::TimePoint now) {
   const Address at = site.instruction.address;
   const Address trap = Native::pc(registers);
-  ProbedCode& code = *tracee.process->probed;
+  ProbedCode& code = probed_code(*tracee.process);
   Native::set_pc(registers, at);
   (void)ptrace::mark_trap(tracee.id.tid, trap);
   if (code.is_loaders(at)) {
-    watch_modules(*tracee.process, tracee.id.tid, When::at_load);
+    modules_.update(*tracee.process, tracee.id.tid, ModuleProbes::When::at_load);
+    counter_.note_totals(code);
   }
   if (site.block == BreakpointSite::kNoBlock) {
     on_entry(tracee, site, registers);
-    hit_is_over(tracee, now);
+    counter_.end_hit(tracee, now);
     return;
   }
-  if (site.block == BreakpointSite::kMapsChanged) {
-    pass_loader(tracee, site, registers);
+  if (site.block == BreakpointSite::kSharedLibraryEvent) {
+    on_library_event(tracee, site, registers);
     return;
   }
   ThreadMemory memory(tracee.id.tid);
   if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
-    step_aside(tracee, site, registers, now);
-    hit_is_over(tracee, now);
+    execute_displaced(tracee, site, registers, now);
+    counter_.end_hit(tracee, now);
     return;
   }
   const Address to = Native::pc(registers);
   (void)ptrace::set_registers(tracee.id.tid, registers);
-  pass(tracee, site, now);
-  cross(tracee, site, to, now);
-  if (!tracee.probed.window || note_step(tracee, to)) {
-    go(tracee);
+  counter_.count_block(tracee, site, now);
+  counter_.count_edge(tracee, site, to, now);
+  if (!probed_thread(tracee).window || exploration_.note_step(tracee, to)) {
+    continue_thread(tracee);
   }
-  hit_is_over(tracee, now);
+  counter_.end_hit(tracee, now);
 }
 
-void ProbeCounter::pass(Tracee& tracee, BreakpointSite& site, core::TimePoint now) {
-  ProbedCode& code = *tracee.process->probed;
-  ProbedCode::Block& block = code.block_of(site);
-  if (!tracee.probed.counted) {
-    code.pass(block);
-    return;
-  }
-  code.count(block, now);
-  hits_.fetch_add(1, std::memory_order_relaxed);
-}
-
-/// Control comes to a function that is not mapped yet.
 void ProbeCounter::on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
-  ProbedCode& code = *tracee.process->probed;
+  ProbedCode& code = probed_code(*tracee.process);
   const Address at = site.instruction.address;
-  if (!options_.keep_hot && is_exceeded()) {
-    code.leave_unmapped();
-  } else {
-    map(code, at, std::nullopt);
-  }
+  counter_.enter_function(code, at);
   if (BreakpointSite* const left = code.inserted_at(at);
       left != nullptr && left->block == BreakpointSite::kNoBlock) {
     (void)code.remove(*left);  // not in a function any more
   }
   (void)ptrace::set_registers(tracee.id.tid, registers);
-  go(tracee);
+  continue_thread(tracee);
 }
 
-void ProbeCounter::pass_loader(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
+void ProbeCounter::on_library_event(Tracee& tracee, BreakpointSite& site,
+                                    ptrace::Registers& registers) {
   ThreadMemory memory(tracee.id.tid);
   if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
-    (void)tracee.process->probed->remove(site);
+    (void)probed_code(*tracee.process).remove(site);
   }
   (void)ptrace::set_registers(tracee.id.tid, registers);
-  go(tracee);
+  continue_thread(tracee);
 }
 
-/// Counts where the probe's instruction has sent the thread, and sees to what is there.
-void ProbeCounter::cross(Tracee& tracee, BreakpointSite& site, Address to, core::TimePoint now) {
-  if (!core::ends_block(site.instruction.flow)) {
+void ProbeCounter::execute_displaced(Tracee& tracee, BreakpointSite& site,
+                                     ptrace::Registers& registers, core::TimePoint now) {
+  const pid_t tid = tracee.id.tid;
+  ProbedThread& thread = probed_thread(tracee);
+  ProbedCode& code = probed_code(*tracee.process);
+  const auto copy = code.copy_of(site, tid);
+  if (!copy || core::ends_block(site.instruction.flow)) {
+    thread.displaced.begin(code, site, copy, tid, registers);
+    (void)ptrace::step(tid, 0);
     return;
   }
-  const bool counted = tracee.probed.counted;
-  for (const BreakpointSite::Way& way : site.ways) {
-    if (way.edge != nullptr && way.to == to) {
-      if (counted) {
-        EdgeCounts::count(*way.edge, now);
-      }
-      return;
-    }
+  // Runs freely through the copy and the jump back behind it.
+  Native::set_pc(registers, *copy);
+  (void)ptrace::set_registers(tid, registers);
+  counter_.count_block(tracee, site, now);
+  if (thread.window) {
+    exploration_.end(tracee);
   }
-  ProbedCode& code = *tracee.process->probed;
-  if (code.needs_map(to) && (options_.keep_hot || !is_exceeded())) {
-    const Address from = site.instruction.address;
-    map(code, to, std::nullopt);
-    if (code.inserted_at(from) != &site) {
-      return;
-    }
-  }
-  EdgeCounts::Edge& edge =
-      code.edges().at(site.instruction.address, to, edge_flow(site.instruction, to));
-  if (counted) {
-    EdgeCounts::count(edge, now);
-  }
-  // With a way in mind nothing is looked up any more.
-  if (!code.needs_map(to)) {
-    site.ways[site.oldest_way] = {to, &edge};
-    site.oldest_way ^= 1U;
-  }
+  (void)ptrace::resume(tid, 0);
 }
 
 void ProbeCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now) {
   const Address pc = Native::pc(registers);
-  if (tracee.probed.aside) {
-    ProbedCode& code = *tracee.process->probed;
-    if (code.xol().at(pc)) {
+  ProbedThread& thread = probed_thread(tracee);
+  ProbedCode& code = probed_code(*tracee.process);
+  if (thread.displaced.is_active()) {
+    if (thread.displaced.is_in_copy(code, pc)) {
       (void)ptrace::step(tracee.id.tid, 0);
       return;
     }
-    const Address at = std::exchange(tracee.probed.aside, std::nullopt)->site;
-    plant_again(code, at);
-    BreakpointSite* const site = code.inserted_at(at);
+    BreakpointSite* const site = code.inserted_at(thread.displaced.finish(code));
     if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
-      pass(tracee, *site, now);
-      cross(tracee, *site, pc, now);
+      counter_.count_block(tracee, *site, now);
+      counter_.count_edge(tracee, *site, pc, now);
     }
-    if (tracee.probed.window && !note_step(tracee, pc)) {
+    if (thread.window && !exploration_.note_step(tracee, pc)) {
       return;
     }
   } else {
-    std::array<std::byte, kLongestCode> code{};
-    const auto& done = tracee.probed.window->path.back();
-    std::copy(done.code.begin(), done.code.end(), code.begin());
+    std::array<std::byte, kLongestCode> bytes{};
+    const auto& done = thread.window->path.back();
+    std::copy(done.code.begin(), done.code.end(), bytes.begin());
     ThreadMemory memory(tracee.id.tid);
-    if (Native::hide_step(std::span(code).first(done.size), registers, memory)) {
+    if (Native::hide_step(std::span(bytes).first(done.size), registers, memory)) {
       (void)ptrace::set_registers(tracee.id.tid, registers);
     }
-    spend(core::Clock::now() - now);
-    if (!note_step(tracee, pc)) {
+    costs_.add_work(core::Clock::now() - now);
+    if (!exploration_.note_step(tracee, pc)) {
       return;
     }
   }
-  go(tracee);
-  hit_is_over(tracee, now);
+  continue_thread(tracee);
+  counter_.end_hit(tracee, now);
 }
 
-void ProbeCounter::go(Tracee& tracee) {
-  if (tracee.probed.aside || tracee.probed.window) {
-    (void)ptrace::step(tracee.id.tid, 0);
-  } else {
-    (void)ptrace::resume(tracee.id.tid, 0);
-  }
+void ProbeCounter::on_syscall(Tracee& tracee, core::TimePoint /*now*/) {
+  on_other_stop(tracee);  // asked for by nobody
+  continue_thread(tracee);
 }
 
-void ProbeCounter::hit_is_over(Tracee& tracee, core::TimePoint heard) {
-  const core::TimePoint done = core::Clock::now();
-  core::TimePoint& resumed_at = tracee.probed.resumed_at;
-  const core::Duration since_last =
-      resumed_at == core::TimePoint{} ? core::Duration{} : heard - resumed_at;
-  resumed_at = done;
-  tracee.probed.last_hit = {heard, done};
-  const core::Duration cost = hit_cost_.add(done - heard, since_last);
-  budget_.spend(cost);
-  cost_.store(budget_.spent().count(), std::memory_order_relaxed);
-  meter_.add_hit(cost);
-  ProbedCode& code = *tracee.process->probed;
-  if (code.passes() % kHitsBetweenLooks == 0) {
-    timer_.others_use(budget_.used(target_cpu()));
-    cool(code);
-  }
-}
-
-void ProbeCounter::cool(ProbedCode& code) {
-  if (options_.keep_hot) {
-    return;
-  }
-  constexpr double kKept = 0.1;
-  constexpr std::uint64_t kHitsBetween = 4'096;
-  if (is_exceeded()) {
-    removed_ += code.remove_hottest(kKept, core::Clock::now());
-  } else if (code.passes() % kHitsBetween == 0) {
-    // The rule of old: a tenth of more than 50,000 hits is too much for one of them.
-    constexpr double kShareOfOne = 0.1;
-    constexpr std::uint64_t kFrom = 50'000;
-    removed_ += code.remove_above(kShareOfOne, kFrom, core::Clock::now());
-    // It leaves a loop with eleven blocks its probes, on which --overhead sets no limit.
-    if (budget_.is_bottleneck(core::Clock::now())) {
-      removed_ += code.remove_hottest(kKept, core::Clock::now());
-    }
-  }
-}
-
-void ProbeCounter::map(ProbedCode& code, Address address, std::optional<core::TimePoint> unseen) {
-  const core::TimePoint begin = core::Clock::now();
-  code.map(address, unseen);
-  spend(core::Clock::now() - begin);
-  note_totals(code);
-}
-
-bool ProbeCounter::is_exceeded() const { return budget_.is_exceeded(target_cpu()); }
-
-core::Duration ProbeCounter::target_cpu() const {
-  return core::Duration{timer_.counts().target_cpu.load(std::memory_order_relaxed)};
-}
-
-void ProbeCounter::spend(core::Duration cost) {
-  budget_.spend(cost);
-  cost_.store(budget_.spent().count(), std::memory_order_relaxed);
-  meter_.add_work(cost);
-  timer_.others_use(budget_.used(target_cpu()));
-}
-
-/// The instruction has to be executed by the thread itself.
-void ProbeCounter::step_aside(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
-                              core::TimePoint now) {
-  ProbedCode& code = *tracee.process->probed;
-  const ptrace::Registers before = registers;
-  const auto copy = code.copy_of(site, tracee.id.tid);
-  if (copy) {
-    Native::set_pc(registers, *copy);
-  }
-  (void)ptrace::set_registers(tracee.id.tid, registers);
-  if (copy && !core::ends_block(site.instruction.flow)) {
-    pass(tracee, site, now);
-    if (tracee.probed.window) {
-      end_window(tracee);
-    }
-    (void)ptrace::resume(tracee.id.tid, 0);
-    return;
-  }
-  tracee.probed.aside = {site.instruction.address, before, copy.has_value()};
-  if (!copy) {
-    (void)code.remove(site);
-  }
-  (void)ptrace::step(tracee.id.tid, 0);
-}
-
-void ProbeCounter::plant_again(ProbedCode& code, Address at) {
-  BreakpointSite* const site = code.removed_at(at);
-  if (site != nullptr && site->block != BreakpointSite::kNoBlock && !code.block_of(*site).until) {
-    (void)code.insert(*site);
-  }
-}
-
-/// Something else came before the displaced instruction was done: it is still to be.
-void ProbeCounter::leave_aside(Tracee& tracee) {
-  const auto aside = std::exchange(tracee.probed.aside, std::nullopt);
-  plant_again(*tracee.process->probed, aside->site);
-  if (aside->in_copy) {
-    (void)ptrace::set_registers(tracee.id.tid, aside->before);
-  }
-}
-
-/// A thread that stopped in a copy goes on in the original's place.
-void ProbeCounter::pull_out(const Tracee& tracee) {
-  ProbedCode& code = *tracee.process->probed;
-  if (code.xol().empty()) {
-    return;
-  }
-  auto registers = ptrace::registers(tracee.id.tid);
-  const auto inside = registers ? code.xol().at(Native::pc(*registers)) : std::nullopt;
-  const auto instruction = inside ? code.decode(inside->site) : std::nullopt;
-  if (!instruction) {
-    return;
-  }
-  if (!inside->is_done && tracee.probed.counted) {
-    BreakpointSite* const site = code.site_at(inside->site);
+void ProbeCounter::on_other_stop(Tracee& tracee) {
+  ProbedThread& thread = probed_thread(tracee);
+  ProbedCode& code = probed_code(*tracee.process);
+  thread.resumed_at = {};
+  thread.was_stepped = thread.was_stepped || thread.displaced.is_active() || thread.window;
+  if (thread.displaced.is_active()) {
+    thread.displaced.cancel(code, tracee.id.tid);
+  } else if (const auto left = leave_copy(code, tracee.id.tid);
+             left && !left->executed && thread.counted) {
+    const BreakpointSite* const site = code.site_at(left->site);
     if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
       code.uncount(code.block_of(*site));  // it comes back to the breakpoint
     }
   }
-  Native::set_pc(*registers, inside->is_done ? instruction->next() : inside->site);
-  (void)ptrace::set_registers(tracee.id.tid, *registers);
+  if (thread.window) {
+    exploration_.end(tracee);
+  }
+}
+
+void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /*now*/) {
+  if (stop == UserStop::interrupt && tracee.process->from_start && !options_.begins_with_samples) {
+    maintenance_.run(tracee, false);
+  }
+}
+
+bool ProbeCounter::may_deliver_trap(Tracee& tracee) {
+  return probed_thread(tracee).mask.may_deliver(tracee.id.tid);
+}
+
+void ProbeCounter::on_sample(Tracee& tracee) { maintenance_.run(tracee, true); }
+
+/// Asked for in a stop at a probe it would show what comes behind that.
+bool ProbeCounter::spoils_sample(const Tracee& tracee, core::TimePoint asked_at) const {
+  const ProbedThread::Hit& hit = probed_thread(tracee).last_hit;
+  return asked_at >= hit.begin && asked_at <= hit.end;
+}
+
+// ---- letting go, and results
+
+void ProbeCounter::continue_thread(const Tracee& tracee) {
+  const ProbedThread& thread = probed_thread(tracee);
+  (void)(thread.displaced.is_active() || thread.window ? ptrace::step(tracee.id.tid, 0)
+                                                       : ptrace::resume(tracee.id.tid, 0));
+}
+
+void ProbeCounter::resume(Tracee& tracee, int signal) {
+  if (signal == SIGTRAP && tracee.process->code_state != nullptr &&
+      give_up_trap_handler(probed_code(*tracee.process), tracee.id.tid)) {
+    maintenance_.remove_all_probes(tracee);
+  }
+  if (signal != 0 && probed_thread(tracee).window) {
+    exploration_.end(tracee);
+  }
+  if (signal == 0 && probed_thread(tracee).window) {
+    (void)ptrace::step(tracee.id.tid, 0);
+  } else {
+    (void)ptrace::resume(tracee.id.tid, signal);
+  }
+}
+
+void ProbeCounter::serve(const core::ProbeFunctions& wanted, TracedProcess& process) {
+  maintenance_.serve(wanted, process);
+}
+
+void ProbeCounter::flush(const TracedProcess& process, core::ThreadId thread) {
+  modules_.flush(process, thread);
+}
+
+/// Where no sample came nobody has read the maps since the loader mapped the libraries, to which
+/// the program's code returns.
+bool ProbeCounter::wants_last_maps(const TracedProcess& process) const {
+  return process.code_state != nullptr && process.from_start && process.samples == 0;
+}
+
+bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
+  if (tracee.process->code_state == nullptr) {
+    return true;
+  }
+  on_other_stop(tracee);
+  ProbedThread& thread = probed_thread(tracee);
+  return prepare_to_detach(probed_code(*tracee.process), tracee, thread.mask,
+                           {thread.was_stepped, may_call});
+}
+
+void ProbeCounter::fill(core::RunFacts& facts) const {
+  core::Probing& probing = facts.probing.emplace();
+  counter_.fill(probing);
+  probing.windows = exploration_.windows();
+  probing.steps = exploration_.steps();
+  probing.cost = costs_.spent();
+  facts.cost.is_share_minimum = probing.cost > facts.cost.target_cpu / 3;
 }
 
 }  // namespace sp::supervisor

@@ -39,7 +39,7 @@ bool is_emulated(Address address, std::span<const std::byte> code) {
 }  // namespace
 
 ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent)
-    : BreakpointTable(owner, tid, parent, 0),
+    : InstrumentedCode(owner, tid, parent, 0),
       maps_(parent.maps_),
       watched_(parent.watched_),
       functions_(parent.functions_),
@@ -102,7 +102,7 @@ void ProbedCode::watch_loader(Address address) {
   }
   BreakpointSite& site = site_of(*instruction);
   if (!site.inserted) {  // it is where the loader is to have probes too
-    site.block = BreakpointSite::kMapsChanged;
+    site.block = BreakpointSite::kSharedLibraryEvent;
     (void)insert(site);
   }
   loader_ = site.inserted ? address : Address{};

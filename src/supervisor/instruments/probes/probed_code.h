@@ -12,9 +12,9 @@
 
 #include "core/code_map.h"
 #include "core/messages.h"
-#include "supervisor/breakpoints/breakpoint_table.h"
 #include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/instruments/code_analysis.h"
+#include "supervisor/instruments/instrumented_code.h"
 
 namespace sp::supervisor {
 
@@ -22,14 +22,18 @@ namespace sp::supervisor {
 /// block, on an instruction that is easily done in the thread's stead. A function has a breakpoint
 /// on its first instruction until control comes there; then its blocks are mapped and get theirs.
 /// Shared by processes that share their memory (vfork). Runs on the ptrace thread.
-class ProbedCode : public BreakpointTable {
+class ProbedCode : public InstrumentedCode {
  public:
   /// With `derives` blocks whose counts follow from those of others get no probe.
   ProbedCode(core::ProcessId owner, pid_t tid, CodeAnalysis& maps, Guardian& guardian,
              bool derives = false)
-      : BreakpointTable(owner, tid, true, guardian), maps_(maps), derives_(derives) {}
+      : InstrumentedCode(owner, tid, true, guardian), maps_(maps), derives_(derives) {}
   /// A forked child's, as BreakpointTable's; its counts begin at 0.
   ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent);
+
+  [[nodiscard]] bool wants_back(const BreakpointSite& site) const override {
+    return site.block != BreakpointSite::kNoBlock && !blocks_[site.block].until;
+  }
 
   /// A block and what its probe counted.
   struct Block {

@@ -1,40 +1,41 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 
-#include "core/address.h"
 #include "core/clock.h"
 #include "core/messages.h"
-#include "supervisor/linux/ptrace.h"
+#include "supervisor/instruments/displaced_step.h"
+#include "supervisor/instruments/probes/probed_code.h"
+#include "supervisor/instruments/trap_mask.h"
+#include "supervisor/tracees/instrument_state.h"
+#include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
 
 /// Where a thread is, as far as probes go (default mode).
-struct ProbedThread {
+struct ProbedThread : ThreadState {
   bool counted = true;  // false: it is only helped over the breakpoints
-  /// It does a displaced transfer, step by step, because it is to be seen where that goes: in a
-  /// copy, or in its place, from which the breakpoint was lifted.
-  struct Aside {
-    core::Address site;
-    ptrace::Registers before{};  // as they were in front of it
-    bool in_copy = false;
-  };
-  std::optional<Aside> aside;
+  /// Of a displaced transfer, stepped because its destination is to be seen.
+  DisplacedStep displaced;
   /// It is single-stepped for a while to see where it goes.
   std::optional<core::Stepped> window;
   /// It was in a step when something else stopped it: that step's end may still be reported.
   bool was_stepped = false;
-  /// It blocked SIGTRAP, which the kernel would take a breakpoint for a deadly fault with.
-  /// This is its mask since then, unless it has set another one itself.
-  std::optional<std::uint64_t> unblocked_mask;
+  TrapMask mask{false};
   struct Hit {
     core::TimePoint begin;  // heard of
     core::TimePoint end;    // let run again
   };
   Hit last_hit;
-  core::TimePoint resumed_at;  // from its last hit; zero: something else came since
+  core::TimePoint resumed_at;  // from its last hit; zero: it had another stop since
 };
+
+/// The probes' state of a process's code and of a thread; both must exist.
+[[nodiscard]] inline ProbedCode& probed_code(const TracedProcess& process) {
+  return static_cast<ProbedCode&>(*process.code_state);
+}
+[[nodiscard]] inline ProbedThread& probed_thread(const Tracee& tracee) {
+  return static_cast<ProbedThread&>(*tracee.thread_state);
+}
 
 }  // namespace sp::supervisor

@@ -1,0 +1,32 @@
+#include "commands/record/instrument_choice.h"
+
+#include <memory>
+
+#include "supervisor/instruments/exact/exact_counter.h"
+#include "supervisor/instruments/probes/probe_counter.h"
+
+namespace sp::session {
+
+using supervisor::InstrumentParts;
+
+supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
+                                             supervisor::CodeAnalysis& analysis) {
+  if (options.single != cli::Single::off) {
+    const supervisor::ExactOptions exact{options.single == cli::Single::plant};
+    return [exact](const InstrumentParts& parts) {
+      return std::make_unique<supervisor::ExactCounter>(exact, parts.outbox, parts.guardian);
+    };
+  }
+  if (options.no_instrumentation) {
+    return {};
+  }
+  const supervisor::ProbeOptions probes{&analysis, options.overhead_percent,
+                                        options.allow_bottlenecking, options.derive,
+                                        options.delay != core::Duration{}};
+  return [probes](const InstrumentParts& parts) {
+    return std::make_unique<supervisor::ProbeCounter>(probes, parts.outbox, parts.guardian,
+                                                      parts.meter, parts.timer);
+  };
+}
+
+}  // namespace sp::session

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/instruction.h"
+#include "supervisor/breakpoints/edge_cache.h"
+#include "supervisor/guardian/journal.h"
+
+namespace sp::supervisor {
+
+inline constexpr std::size_t kLongestCode = 15;  // bytes of any instruction
+
+/// An instruction that has a breakpoint on it, or had one.
+struct BreakpointSite {
+  core::Instruction instruction;
+  std::array<std::byte, kLongestCode> code{};  // the original bytes from the instruction on
+  bool inserted = false;
+  Journal::EntryId journal_entry = Journal::kNoEntry;
+  std::uint64_t insertion = 0;  // the number of the last insertion; they count up
+
+  static constexpr std::uint32_t kNoBlock = ~std::uint32_t{0};
+  /// The loader comes here after it has mapped or before it unmaps a file.
+  static constexpr std::uint32_t kSharedLibraryEvent = kNoBlock - 1;
+  std::uint32_t block = kNoBlock;  // the block that a probe here counts
+
+  /// Where the instruction went last: only to code that is known and has its breakpoints.
+  EdgeCache edge_cache;
+};
+
+}  // namespace sp::supervisor

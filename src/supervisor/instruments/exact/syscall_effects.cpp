@@ -1,0 +1,204 @@
+#include "supervisor/instruments/exact/syscall_effects.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "arch/native.h"
+#include "supervisor/breakpoints/trap_handler.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+using arch::NativeRescue;
+using core::Address;
+using core::Flow;
+
+std::string_view name_of(const SyscallRequest& request) {
+  return Native::syscall_name(static_cast<int>(request.number));
+}
+
+/// The call shows the thread's signal mask, or hands it on. In other calls SIGTRAP stays unblocked
+/// in a thread that blocks it: if we were killed then, its next breakpoint would kill the target.
+bool depends_on_mask(std::string_view call) {
+  constexpr std::array<std::string_view, 10> kCalls = {
+      "rt_sigprocmask", "rt_sigreturn", "rt_sigsuspend", "rt_sigtimedwait", "execve",
+      "execveat",       "ppoll",        "pselect6",      "epoll_pwait",     "epoll_pwait2"};
+  return std::find(kCalls.begin(), kCalls.end(), call) != kCalls.end();
+}
+
+core::AddressRange range_of(std::uint64_t begin, std::uint64_t size) {
+  return {Address{begin}, Address{begin + size}};
+}
+
+}  // namespace
+
+void SyscallEffects::on_stop(Tracee& tracee, core::TimePoint now) {
+  const auto stop = ptrace::syscall_stop(tracee.id.tid);
+  const auto registers = ptrace::registers(tracee.id.tid);
+  if (stop && stop->side == ptrace::SyscallStop::Side::entry) {
+    on_entry(tracee, {stop->number, stop->arguments});
+  } else if (stop && registers && stop->side == ptrace::SyscallStop::Side::exit) {
+    on_exit(tracee, Native::pc(*registers), stop->result, now);
+  }
+}
+
+void SyscallEffects::on_entry(Tracee& tracee, const SyscallRequest& request) {
+  CountedThread& thread = counted_thread(tracee);
+  CountedThread::Syscall& syscall = thread.syscall.emplace();
+  syscall.request = request;
+  syscall.insertions = counted_code(*tracee.process).insertions();
+  before_maps_change(tracee, request);
+  before_sigaction(tracee, syscall);
+  syscall.emulated = emulate_mask_change(tracee, request);
+  if (!syscall.emulated && depends_on_mask(name_of(request))) {
+    thread.mask.block_again(tracee.id.tid);
+  }
+}
+
+void SyscallEffects::on_exit(Tracee& tracee, Address pc, std::int64_t result, core::TimePoint now) {
+  CountedThread& thread = counted_thread(tracee);
+  const auto syscall = std::exchange(thread.syscall, std::nullopt);
+  const std::string_view name = syscall ? name_of(syscall->request) : std::string_view{};
+  if (depends_on_mask(name) && !syscall->emulated) {
+    (void)thread.mask.unblock(tracee.process->id.pid, tracee.id.tid);
+  }
+  if (name == "rt_sigreturn") {
+    on_sigreturn(tracee, pc, now);
+    return;
+  }
+  if (syscall) {
+    after_sigaction(tracee, *syscall);
+    after_maps_change(tracee, syscall->request, result);
+  }
+  FlowRecorder::return_from_syscall(tracee, pc);
+}
+
+void SyscallEffects::on_sigreturn(Tracee& tracee, Address pc, core::TimePoint now) {
+  CountedThread& thread = counted_thread(tracee);
+  CountedCode& code = counted_code(*tracee.process);
+  while (!thread.interrupted.empty()) {
+    const CountedThread::Interrupted last = thread.interrupted.back();
+    thread.interrupted.pop_back();
+    const auto instruction = code.decode(pc);
+    // A restarted call begins in front of where it was interrupted.
+    const bool restarts =
+        instruction && instruction->flow == Flow::syscall && instruction->next() == last.at;
+    if (last.at != pc && !restarts) {
+      continue;  // that handler was left in another way
+    }
+    thread.stepped = last.stepped;
+    thread.next = instruction;
+    return;
+  }
+  flow_.enter(tracee, pc, now);  // its handler sent it elsewhere
+}
+
+/// At the call's entry. From the next time on there is a gate on it.
+bool SyscallEffects::emulate_mask_change(Tracee& tracee, const SyscallRequest& request) {
+  const auto registers = ptrace::registers(tracee.id.tid);
+  if (!registers ||
+      !counted_thread(tracee).mask.change(tracee.process->id.pid, tracee.id.tid, request)) {
+    return false;
+  }
+  counted_code(*tracee.process).insert_gate(Native::pc(*registers));
+  (void)ptrace::skip_syscall(tracee.id.tid, *registers, 0);
+  return true;
+}
+
+bool SyscallEffects::emulate_at_gate(Tracee& tracee, const BreakpointSite& gate,
+                                     ptrace::Registers& registers) {
+  const auto [number, arguments] = NativeRescue::next_call(registers);
+  if (!counted_thread(tracee).mask.change(tracee.process->id.pid, tracee.id.tid,
+                                          {number, arguments})) {
+    return false;
+  }
+  NativeRescue::finish_call(registers, 0);
+  Native::set_pc(registers, gate.instruction.next());
+  FlowRecorder::return_from_syscall(tracee, gate.instruction.next());
+  return true;
+}
+
+void SyscallEffects::before_maps_change(const Tracee& tracee, const SyscallRequest& request) {
+  const std::string_view name = name_of(request);
+  if (name != "mprotect" && name != "pkey_mprotect" && name != "mremap") {
+    return;
+  }
+  CountedCode& code = counted_code(*tracee.process);
+  const core::AddressRange range = range_of(request.arguments[0], request.arguments[1]);
+  if (!code.has_code_in(range)) {
+    return;
+  }
+  // The code is about to be changed or moved: without our breakpoints.
+  flow_.flush(*tracee.process, tracee.id);
+  code.restore(range);
+  code.forget(range);
+}
+
+void SyscallEffects::after_maps_change(const Tracee& tracee, const SyscallRequest& request,
+                                       std::int64_t result) {
+  constexpr std::uint64_t kExecutable = 4;  // PROT_EXEC
+  const std::string_view name = name_of(request);
+  CountedCode& code = counted_code(*tracee.process);
+  if (result < 0 && result > -4096) {
+    return;  // it failed
+  }
+  if (name == "mmap" || name == "munmap") {
+    const std::uint64_t at =
+        name == "mmap" ? static_cast<std::uint64_t>(result) : request.arguments[0];
+    const core::AddressRange range = range_of(at, request.arguments[1]);
+    if (code.has_code_in(range)) {
+      flow_.flush(*tracee.process, tracee.id);
+      code.forget(range);
+      code.expire_maps();
+    } else if (name == "mmap" && (request.arguments[2] & kExecutable) != 0) {
+      code.expire_maps();
+    }
+  } else if (name == "mprotect" || name == "pkey_mprotect" || name == "mremap" || name == "shmat" ||
+             name == "shmdt" || name == "remap_file_pages") {
+    code.expire_maps();
+  }
+}
+
+void SyscallEffects::before_sigaction(const Tracee& tracee, CountedThread::Syscall& syscall) {
+  TrapHandler& ours = counted_code(*tracee.process).trap_handler();
+  const auto& arguments = syscall.request.arguments;
+  if (!ours.is_installed || arguments[0] != SIGTRAP || name_of(syscall.request) != "rt_sigaction") {
+    return;
+  }
+  syscall.asks_for_trap_action = true;
+  std::array<std::byte, sizeof(std::uint64_t)> handler{};
+  if (arguments[1] == 0 || !ThreadMemory(tracee.id.tid).read(Address{arguments[1]}, handler)) {
+    return;
+  }
+  if (handler != std::array<std::byte, sizeof(std::uint64_t)>{}) {
+    ours.is_installed = false;  // from now on the program has a handler of its own
+    return;
+  }
+  // The default action is what it sees already.
+  if (auto registers = ptrace::registers(tracee.id.tid)) {
+    NativeRescue::set_second_argument(*registers, 0);
+    syscall.without_second = ptrace::set_registers(tracee.id.tid, *registers).has_value();
+  }
+}
+
+void SyscallEffects::after_sigaction(const Tracee& tracee, const CountedThread::Syscall& syscall) {
+  const auto& arguments = syscall.request.arguments;
+  if (syscall.without_second) {
+    if (auto registers = ptrace::registers(tracee.id.tid)) {
+      NativeRescue::set_second_argument(*registers, arguments[1]);
+      (void)ptrace::set_registers(tracee.id.tid, *registers);
+    }
+  }
+  if (syscall.asks_for_trap_action && arguments[2] != 0) {
+    // The kernel's struct: handler, flags, restorer, mask.
+    constexpr std::array<std::byte, 4 * sizeof(std::uint64_t)> kDefault{};
+    (void)ThreadMemory(tracee.id.tid).write(Address{arguments[2]}, kDefault);
+  }
+}
+
+}  // namespace sp::supervisor

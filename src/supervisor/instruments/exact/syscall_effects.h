@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/address.h"
+#include "core/clock.h"
+#include "supervisor/instruments/exact/flow_recorder.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// What a system call of the target means to exact counting: it changes maps or the signal mask,
+/// returns from a handler, asks for SIGTRAP's action, and shows that there is code behind it. Runs
+/// on the ptrace thread; the caller lets the thread run.
+class SyscallEffects {
+ public:
+  explicit SyscallEffects(FlowRecorder& flow) : flow_(flow) {}
+
+  /// The thread is in a system-call stop.
+  void on_stop(Tracee& tracee, core::TimePoint now);
+  /// The thread stands at a gate (CountedCode::insert_gate()). False where the call is another one
+  /// than it was then: it is to be made.
+  [[nodiscard]] static bool emulate_at_gate(Tracee& tracee, const BreakpointSite& gate,
+                                            ptrace::Registers& registers);
+
+ private:
+  void on_entry(Tracee& tracee, const SyscallRequest& request);
+  void on_exit(Tracee& tracee, core::Address pc, std::int64_t result, core::TimePoint now);
+  void on_sigreturn(Tracee& tracee, core::Address pc, core::TimePoint now);
+  [[nodiscard]] static bool emulate_mask_change(Tracee& tracee, const SyscallRequest& request);
+  void before_maps_change(const Tracee& tracee, const SyscallRequest& request);
+  void after_maps_change(const Tracee& tracee, const SyscallRequest& request, std::int64_t result);
+  /// The program sees the default action where SIGTRAP has our handler.
+  static void before_sigaction(const Tracee& tracee, CountedThread::Syscall& syscall);
+  static void after_sigaction(const Tracee& tracee, const CountedThread::Syscall& syscall);
+
+  FlowRecorder& flow_;
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+
+#include "core/clock.h"
+#include "core/ids.h"
+#include "supervisor/instruments/instrumented_code.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// What a new task has of the thread that created it. For the instrument; others only pass it on.
+struct ForkOrigin {
+  std::shared_ptr<InstrumentedCode> code;  // null: its creator's process has none
+  std::uint64_t insertions = 0;  // BreakpointTable::insertions() before the fork; 0: not known
+  bool blocks_trap = false;      // the creator blocks SIGTRAP, as the program sees it
+};
+
+/// Where new tasks come from: those that were announced by their creator's fork, vfork or clone
+/// event and have not reported yet, and the code of processes that have just ended, for a process
+/// that is killed inside of fork announces no child. Runs on the ptrace thread.
+class ForkOrigins {
+ public:
+  void announce(pid_t child, ForkOrigin origin);
+  /// The origin that was announced for a task; nullptr where none was.
+  [[nodiscard]] const ForkOrigin* announced(pid_t child) const;
+  /// The task has reported, or ended before it could.
+  void forget(pid_t child) { announced_.erase(child); }
+  /// Announced tasks are still to come.
+  [[nodiscard]] bool awaits_any() const { return !announced_.empty(); }
+  void forget_all() { announced_.clear(); }
+
+  /// Keeps the code of a process that has ended for a moment.
+  void remember(const std::shared_ptr<TracedProcess>& ended, core::TimePoint now);
+  /// The origin of a new process: the announced one, else what its memory shows. `parent` is the
+  /// process that /proc names, null where that is not traced. ForkOrigin::code is null where
+  /// nothing of ours can be in the new process.
+  [[nodiscard]] ForkOrigin find(pid_t child, const TracedProcess* parent) const;
+
+ private:
+  std::unordered_map<pid_t, ForkOrigin> announced_;
+  struct Ended {
+    core::TimePoint time;
+    std::shared_ptr<InstrumentedCode> code;
+  };
+  std::deque<Ended> ended_;
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,94 @@
+#include "supervisor/instruments/module_scan.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "arch/native.h"
+#include "core/elf_image.h"
+#include "core/mapped_file.h"
+#include "supervisor/linux/proc_files.h"
+
+namespace sp::supervisor {
+namespace {
+
+std::uint64_t inode_of_program(pid_t tid) {
+  struct stat stat {};
+  return ::stat(fmt::format("/proc/{}/exe", tid).c_str(), &stat) == 0 ? stat.st_ino : 0;
+}
+
+std::shared_ptr<const core::ElfImage> open_image(const ProcessFiles& process,
+                                                 const core::Mapping& mapping) {
+  const auto file = open_mapped_file(process, mapping);
+  const auto mapped = file ? core::MappedFile::map(file->fd.get(), mapping.path)
+                           : core::Result<std::shared_ptr<const core::MappedFile>>(core::fail(""));
+  if (!mapped) {
+    return nullptr;
+  }
+  const auto image = core::ElfImage::parse(*mapped);
+  return image ? *image : nullptr;
+}
+
+/// Only private text of a file: breakpoints elsewhere would be seen by others or be overwritten.
+bool can_hold_breakpoints(const core::Mapping& mapping) {
+  return mapping.executable && !mapping.writable && !mapping.shared && mapping.inode != 0 &&
+         !mapping.path.empty() && mapping.path.front() == '/';
+}
+
+bool is_loader(const core::Mapping& mapping) {
+  const std::string_view name = std::string_view(mapping.path).substr(mapping.path.rfind('/') + 1);
+  return name.starts_with("ld-") || name.starts_with("ld.");
+}
+
+}  // namespace
+
+ModuleScan::ModuleScan(ProcessFiles files, std::vector<core::Mapping> maps)
+    : files_(std::move(files)),
+      program_inode_(inode_of_program(files_.tid)),
+      maps_(std::move(maps)) {}
+
+std::optional<ModuleScan> ModuleScan::read(core::ProcessId process, pid_t tid) {
+  const auto text = read_proc(fmt::format("/proc/{}/maps", tid));
+  if (!text || text->empty()) {
+    return std::nullopt;
+  }
+  return ModuleScan({process, tid, foreign_root(process, tid)}, core::parse_maps(*text));
+}
+
+std::vector<ScannedModule> ModuleScan::find_wanted(
+    CodeAnalysis& analysis, const std::function<bool(core::AddressRange)>& is_known) const {
+  std::vector<ScannedModule> wanted;
+  for (const core::Mapping& mapping : maps_) {
+    CodeAnalysis::File file{mapping.path, files_.root, mapping.inode == program_inode_, nullptr};
+    if (!can_hold_breakpoints(mapping) || is_known(mapping.range) || !analysis.wants(file)) {
+      continue;
+    }
+    file.image = open_image(files_, mapping);
+    auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
+    if (bias && file.image->machine() != arch::Native::kElfMachine) {
+      bias.reset();
+    }
+    wanted.push_back({mapping.range, std::move(file), bias});
+  }
+  return wanted;
+}
+
+std::optional<core::Address> ModuleScan::find_library_event(CodeAnalysis& analysis) const {
+  for (const core::Mapping& mapping : maps_) {
+    if (!can_hold_breakpoints(mapping) || !is_loader(mapping)) {
+      continue;
+    }
+    const CodeAnalysis::File file{mapping.path, files_.root, false, open_image(files_, mapping)};
+    const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
+    const auto symbol = bias ? analysis.symbol(file, "_dl_debug_state") : std::nullopt;
+    if (symbol && mapping.range.contains(core::Address{*symbol + *bias})) {
+      return core::Address{*symbol + *bias};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace sp::supervisor

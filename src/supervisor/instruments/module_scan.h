@@ -1,0 +1,51 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/address.h"
+#include "core/ids.h"
+#include "core/mapping.h"
+#include "supervisor/instruments/code_analysis.h"
+#include "supervisor/linux/process_files.h"
+
+namespace sp::supervisor {
+
+/// A file-backed mapping of code in a process.
+struct ScannedModule {
+  core::AddressRange range;
+  CodeAnalysis::File file;
+  /// What to add to the file's ELF addresses; nothing where the file is not this CPU's code or
+  /// cannot be read.
+  std::optional<std::uint64_t> bias;
+};
+
+/// One look at the mappings of a process. Runs on the ptrace thread.
+class ModuleScan {
+ public:
+  /// Reads /proc/TID/maps. Nothing where the process is gone.
+  [[nodiscard]] static std::optional<ModuleScan> read(core::ProcessId process, pid_t tid);
+
+  [[nodiscard]] const std::vector<core::Mapping>& maps() const { return maps_; }
+  /// The modules that `analysis` wants instrumented and whose range `is_known` does not know yet.
+  /// Opens their files.
+  [[nodiscard]] std::vector<ScannedModule> find_wanted(
+      CodeAnalysis& analysis, const std::function<bool(core::AddressRange)>& is_known) const;
+  /// Where to put the shared-library event breakpoint: the function that the loader calls after it
+  /// has mapped a file and before it calls the file's constructors, for debuggers (<link.h>,
+  /// r_brk).
+  [[nodiscard]] std::optional<core::Address> find_library_event(CodeAnalysis& analysis) const;
+
+ private:
+  ModuleScan(ProcessFiles files, std::vector<core::Mapping> maps);
+
+  ProcessFiles files_;
+  std::uint64_t program_inode_ = 0;  // 0: not known
+  std::vector<core::Mapping> maps_;
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,59 @@
+#include "supervisor/instruments/probes/exploration.h"
+
+#include <span>
+#include <utility>
+
+#include "arch/native.h"
+#include "core/messages.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+
+namespace sp::supervisor {
+
+using arch::Native;
+using core::Address;
+
+void Exploration::begin(Tracee& tracee, Address pc) {
+  ProbedThread& thread = probed_thread(tracee);
+  ++windows_;
+  probed_code(*tracee.process).note_exploration(pc);
+  thread.window.emplace();
+  if (!note_step(tracee, pc)) {
+    thread.window.reset();
+  } else if (tracee.slot != nullptr) {
+    tracee.slot->stepped = true;
+  }
+}
+
+bool Exploration::note_step(Tracee& tracee, Address pc) {
+  constexpr std::size_t kLongest = 64;
+  core::Stepped& window = *probed_thread(tracee).window;
+  ProbedCode& code = probed_code(*tracee.process);
+  core::Stepped::At at{pc, 0, {}};
+  at.size = static_cast<std::uint8_t>(code.fetch(pc, at.code));
+  const auto instruction = Native::decode(std::span(at.code).first(at.size), pc);
+  const bool is_first = window.path.empty();
+  window.path.push_back(at);
+  const bool goes_on = instruction && window.path.size() < kLongest &&
+                       instruction->flow != core::Flow::syscall &&
+                       instruction->flow != core::Flow::stop && code.is_in_function(pc);
+  if (!goes_on && !is_first) {
+    end(tracee);
+    (void)ptrace::resume(tracee.id.tid, 0);
+  }
+  return goes_on;
+}
+
+void Exploration::end(Tracee& tracee) {
+  ProbedThread& thread = probed_thread(tracee);
+  core::Stepped window = std::move(*thread.window);
+  thread.window.reset();
+  if (tracee.slot != nullptr) {
+    tracee.slot->stepped = false;
+  }
+  if (window.path.size() > 1) {
+    steps_ += window.path.size() - 1;
+    outbox_.deliver({tracee.process->id, tracee.id, core::Clock::now(), std::move(window)});
+  }
+}
+
+}  // namespace sp::supervisor

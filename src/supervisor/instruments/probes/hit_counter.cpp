@@ -1,0 +1,117 @@
+#include "supervisor/instruments/probes/hit_counter.h"
+
+#include <algorithm>
+
+#include "supervisor/breakpoints/edge_flow.h"
+
+namespace sp::supervisor {
+namespace {
+
+using core::Address;
+
+constexpr std::uint64_t kHitsBetweenLooks = 32;
+
+}  // namespace
+
+void HitCounter::count_block(const Tracee& tracee, const BreakpointSite& site,
+                             core::TimePoint now) {
+  ProbedCode& code = probed_code(*tracee.process);
+  ProbedCode::Block& block = code.block_of(site);
+  if (!probed_thread(tracee).counted) {
+    code.pass(block);
+    return;
+  }
+  code.count(block, now);
+  hits_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address to,
+                            core::TimePoint now) {
+  if (!core::ends_block(site.instruction.flow)) {
+    return;
+  }
+  const bool counted = probed_thread(tracee).counted;
+  if (EdgeCounts::Edge* const known = site.edge_cache.find(to)) {
+    if (counted) {
+      EdgeCounts::count(*known, now);
+    }
+    return;
+  }
+  ProbedCode& code = probed_code(*tracee.process);
+  if (code.needs_map(to) && (keep_hot_probes_ || !costs_.is_exceeded())) {
+    const Address from = site.instruction.address;
+    map(code, to, std::nullopt);
+    if (code.inserted_at(from) != &site) {
+      return;
+    }
+  }
+  EdgeCounts::Edge& edge =
+      code.edges().at(site.instruction.address, to, edge_flow(site.instruction, to));
+  if (counted) {
+    EdgeCounts::count(edge, now);
+  }
+  // A cached edge is not looked at any more: only where there is nothing left to map.
+  if (!code.needs_map(to)) {
+    site.edge_cache.remember(to, edge);
+  }
+}
+
+void HitCounter::map(ProbedCode& code, Address address, std::optional<core::TimePoint> unseen) {
+  const core::TimePoint begin = core::Clock::now();
+  code.map(address, unseen);
+  costs_.add_work(core::Clock::now() - begin);
+  note_totals(code);
+}
+
+void HitCounter::end_hit(Tracee& tracee, core::TimePoint heard) {
+  costs_.add_hit(probed_thread(tracee), heard);
+  ProbedCode& code = probed_code(*tracee.process);
+  if (code.passes() % kHitsBetweenLooks == 0) {
+    costs_.tell_timer();
+    remove_hot_probes(code);
+  }
+}
+
+void HitCounter::remove_hot_probes(ProbedCode& code) {
+  if (keep_hot_probes_) {
+    return;
+  }
+  constexpr double kKept = 0.1;
+  constexpr std::uint64_t kHitsBetween = 4'096;
+  if (costs_.is_exceeded()) {
+    removed_ += code.remove_hottest(kKept, core::Clock::now());
+  } else if (code.passes() % kHitsBetween == 0) {
+    // The original's rule: a tenth of more than 50,000 hits is too much for one block.
+    constexpr double kShareOfOne = 0.1;
+    constexpr std::uint64_t kFrom = 50'000;
+    removed_ += code.remove_above(kShareOfOne, kFrom, core::Clock::now());
+    // It leaves a loop with eleven blocks its probes, on which --overhead 0 sets no limit.
+    if (costs_.is_bottleneck(core::Clock::now())) {
+      removed_ += code.remove_hottest(kKept, core::Clock::now());
+    }
+  }
+}
+
+void HitCounter::enter_function(ProbedCode& code, Address entry) {
+  if (!keep_hot_probes_ && costs_.is_exceeded()) {
+    code.leave_unmapped();
+  } else {
+    map(code, entry, std::nullopt);
+  }
+}
+
+void HitCounter::note_totals(const ProbedCode& code) {
+  functions_ = std::max(functions_.load(), code.functions_mapped());
+  planted_ = std::max(planted_.load(), code.probes());
+  derived_ = std::max(derived_.load(), code.derived());
+}
+
+void HitCounter::fill(core::Probing& probing) const {
+  probing.functions = functions_;
+  probing.planted = planted_;
+  probing.derived = derived_;
+  probing.removed = removed_;
+  probing.hits = hits_;
+}
+
+}  // namespace sp::supervisor

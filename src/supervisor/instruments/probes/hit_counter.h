@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "core/address.h"
+#include "core/clock.h"
+#include "core/run_facts.h"
+#include "supervisor/instruments/probes/probe_costs.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// What a probe's hit counts: its block, and the edge to where its instruction sends the thread.
+/// Maps functions when control comes to them, and removes probes that have become hot. Runs on the
+/// ptrace thread, but for fill().
+class HitCounter {
+ public:
+  HitCounter(ProbeCosts& costs, bool keep_hot_probes)
+      : costs_(costs), keep_hot_probes_(keep_hot_probes) {}
+
+  void count_block(const Tracee& tracee, const BreakpointSite& site, core::TimePoint now);
+  /// Control goes from the probe's instruction to `to`. Maps what is new there.
+  void count_edge(const Tracee& tracee, BreakpointSite& site, core::Address to,
+                  core::TimePoint now);
+  /// Control comes to a function that is not mapped yet: gives its blocks probes, or, where the
+  /// budget is used up, takes the entry probes of all such functions away.
+  void enter_function(ProbedCode& code, core::Address entry);
+  /// ProbedCode::map(), and its cost.
+  void map(ProbedCode& code, core::Address address, std::optional<core::TimePoint> unseen);
+  /// The hit that was heard of at `heard` is over: the thread runs again. Charges it, and from time
+  /// to time removes hot probes.
+  void end_hit(Tracee& tracee, core::TimePoint heard);
+
+  void note_totals(const ProbedCode& code);
+  /// Any thread.
+  void fill(core::Probing& probing) const;
+
+ private:
+  void remove_hot_probes(ProbedCode& code);
+
+  ProbeCosts& costs_;
+  bool keep_hot_probes_;
+  std::atomic<std::uint64_t> hits_{0};
+  std::atomic<std::uint64_t> functions_{0};
+  std::atomic<std::uint64_t> planted_{0};
+  std::atomic<std::uint64_t> derived_{0};
+  std::atomic<std::uint64_t> removed_{0};
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "core/clock.h"
+#include "core/ids.h"
+#include "supervisor/channels/outbox.h"
+#include "supervisor/instruments/code_analysis.h"
+#include "supervisor/instruments/probes/probe_costs.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// Gives the functions of a process's modules their entry probes, when a process is begun and as
+/// modules come and go. Runs on the ptrace thread.
+class ModuleProbes {
+ public:
+  ModuleProbes(CodeAnalysis& analysis, Outbox& outbox, ProbeCosts& costs)
+      : analysis_(analysis), outbox_(outbox), costs_(costs) {}
+
+  /// What was executed of a new module before its probes came.
+  enum class When : std::uint8_t {
+    at_start,   // nothing, and nothing of the process
+    at_load,    // nothing
+    at_attach,  // perhaps it is being executed
+  };
+  /// The thread is in a signal-delivery or interrupt stop. Installs the trap handler and
+  /// instruments the modules that there are. Without a handler the process gets no probes.
+  void begin(Tracee& tracee);
+  /// Modules have come or gone.
+  void update(TracedProcess& process, pid_t tid, When when);
+  /// The same, where no breakpoint tells of modules, and the last look is long enough ago.
+  void look_again(TracedProcess& process, pid_t tid);
+  /// Delivers what was counted for the process.
+  void flush(const TracedProcess& process, core::ThreadId thread);
+
+ private:
+  CodeAnalysis& analysis_;
+  Outbox& outbox_;
+  ProbeCosts& costs_;
+  core::TimePoint next_look_;
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,31 @@
+#include "supervisor/instruments/probes/probe_costs.h"
+
+namespace sp::supervisor {
+
+void ProbeCosts::add_hit(ProbedThread& thread, core::TimePoint heard) {
+  const core::TimePoint done = core::Clock::now();
+  const core::Duration since_last =
+      thread.resumed_at == core::TimePoint{} ? core::Duration{} : heard - thread.resumed_at;
+  thread.resumed_at = done;
+  thread.last_hit = {heard, done};
+  const core::Duration cost = hit_cost_.add(done - heard, since_last);
+  spend(cost);
+  meter_.add_hit(cost);
+}
+
+void ProbeCosts::add_work(core::Duration cost) {
+  spend(cost);
+  meter_.add_work(cost);
+  tell_timer();
+}
+
+void ProbeCosts::spend(core::Duration cost) {
+  budget_.spend(cost);
+  spent_.store(budget_.spent().count(), std::memory_order_relaxed);
+}
+
+core::Duration ProbeCosts::target_cpu() const {
+  return core::Duration{timer_.counts().target_cpu.load(std::memory_order_relaxed)};
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/clock.h"
+#include "supervisor/instruments/probes/probe_budget.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/sampling/governor.h"
+#include "supervisor/sampling/sample_timer.h"
+
+namespace sp::supervisor {
+
+/// Charges what probes cost the target to their budget, to the meter of the whole run and, through
+/// the timer, to sampling. Runs on the ptrace thread, but for spent().
+class ProbeCosts {
+ public:
+  ProbeCosts(double overhead_percent, CostMeter& meter, SampleTimer& timer)
+      : meter_(meter), timer_(timer), budget_(overhead_percent) {}
+
+  /// More was spent than the budget allows so far.
+  [[nodiscard]] bool is_exceeded() const { return budget_.is_exceeded(target_cpu()); }
+  /// ProbeBudget::is_bottleneck().
+  [[nodiscard]] bool is_bottleneck(core::TimePoint now) { return budget_.is_bottleneck(now); }
+
+  /// A thread's hit that was heard of at `heard` is over: the thread runs again.
+  void add_hit(ProbedThread& thread, core::TimePoint heard);
+  /// Other work for the probes, done while a thread was stopped.
+  void add_work(core::Duration cost);
+  /// Tells sampling how much of the budget is left for it.
+  void tell_timer() { timer_.others_use(budget_.used(target_cpu())); }
+
+  /// Any thread.
+  [[nodiscard]] core::Duration spent() const { return core::Duration{spent_.load()}; }
+
+ private:
+  void spend(core::Duration cost);
+  [[nodiscard]] core::Duration target_cpu() const;
+
+  CostMeter& meter_;
+  SampleTimer& timer_;
+  ProbeBudget budget_;
+  HitCost hit_cost_;
+  std::atomic<std::int64_t> spent_{0};
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,115 @@
+#include "supervisor/instruments/probes/probe_maintenance.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "arch/native.h"
+#include "core/log.h"
+#include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/instruments/trap_origin.h"
+#include "supervisor/linux/proc_files.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+using core::Address;
+
+}  // namespace
+
+void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
+  TracedProcess& process = *tracee.process;
+  ProbedThread& thread = probed_thread(tracee);
+  ProbedCode& code = probed_code(process);
+  const pid_t tid = tracee.id.tid;
+  const auto registers = ptrace::registers(tid);
+  if (!registers || !code.may_insert()) {
+    return;
+  }
+  const Address pc = Native::pc(*registers);
+  if (trap_is_pending(code, tid, pc, thread.was_stepped)) {
+    return;
+  }
+  if (!code.trap_handler().tried) {
+    modules_.begin(tracee);
+    counter_.note_totals(code);
+  } else if (was_sampled) {
+    modules_.look_again(process, tid);
+    counter_.note_totals(code);
+  }
+  if (!code.watches_anything()) {
+    return;
+  }
+  if (thread.mask.unblock(process.id.pid, tid)) {
+    code.trap_handler().next_look = {};  // the kernel may have reset the handler already
+  }
+  keep_handler(tracee);
+  if (!costs_.is_exceeded()) {
+    serve(std::exchange(code.postponed(), {}), process);
+  }
+  if (was_sampled && !Native::leaving_syscall(*registers) && code.is_to_be_explored(pc) &&
+      !costs_.is_exceeded()) {
+    exploration_.begin(tracee, pc);
+  }
+}
+
+/// A breakpoint in a thread that blocks SIGTRAP makes the kernel reset the handler, and the target
+/// may install its own. The first shows from outside. To ask the target it has to make a call for
+/// us, in which it must not lose us: that is done less and less often.
+void ProbeMaintenance::keep_handler(const Tracee& tracee) {
+  constexpr core::Duration kMostBetween = std::chrono::minutes(1);
+  const core::TimePoint now = core::Clock::now();
+  ProbedCode& code = probed_code(*tracee.process);
+  TrapHandler& handler = code.trap_handler();
+  if (now < handler.next_look) {
+    return;
+  }
+  handler.next_look = now + TrapHandler::kBetweenLooks;
+  const auto masks = read_signal_masks(tracee.id.tid);
+  const bool is_there = masks && (masks->caught & signal_bit(SIGTRAP)) != 0;
+  if (is_there && now < handler.next_call) {
+    return;
+  }
+  handler.between_calls = std::min(2 * handler.between_calls, kMostBetween);
+  handler.next_call = now + handler.between_calls;
+  if (!renew_trap_handler(code, tracee.id.tid)) {
+    remove_all_probes(tracee);
+  }
+}
+
+void ProbeMaintenance::remove_all_probes(const Tracee& tracee) {
+  modules_.flush(*tracee.process, tracee.id);
+  probed_code(*tracee.process).restore_all();
+  core::log_note("process {} handles SIGTRAP by now: from here on it is only sampled",
+                 tracee.process->id.pid);
+}
+
+void ProbeMaintenance::serve(const core::ProbeFunctions& wanted, TracedProcess& process) {
+  if (process.code_state == nullptr || !probed_code(process).may_insert()) {
+    return;
+  }
+  constexpr std::size_t kMost = 1000;
+  ProbedCode& code = probed_code(process);
+  core::ProbeFunctions& later = code.postponed();
+  for (const Address at : wanted.at) {
+    const auto leader = code.unmapped_at(at);
+    if (leader && !costs_.is_exceeded()) {
+      counter_.map(code, *leader, core::Clock::now());
+    } else if (leader && later.at.size() < kMost) {
+      later.at.push_back(at);
+    }
+  }
+  for (const Address at : wanted.entries) {
+    if (!costs_.is_exceeded()) {
+      code.await(at, core::Clock::now());
+    } else if (later.entries.size() < kMost) {
+      later.entries.push_back(at);
+    }
+  }
+}
+
+}  // namespace sp::supervisor

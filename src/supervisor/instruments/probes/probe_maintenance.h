@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/messages.h"
+#include "supervisor/instruments/probes/exploration.h"
+#include "supervisor/instruments/probes/hit_counter.h"
+#include "supervisor/instruments/probes/module_probes.h"
+#include "supervisor/instruments/probes/probe_costs.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// Does for a process with probes what is due at a stop of one of its threads that is none of the
+/// probes' own: begins it, keeps the trap handler in place, serves requests that had to wait.
+/// Runs on the ptrace thread.
+class ProbeMaintenance {
+ public:
+  ProbeMaintenance(ModuleProbes& modules, ProbeCosts& costs, HitCounter& counter,
+                   Exploration& exploration)
+      : modules_(modules), costs_(costs), counter_(counter), exploration_(exploration) {}
+
+  /// The thread is stopped for a sample, or for the first time.
+  void run(Tracee& tracee, bool was_sampled);
+  /// The analyzer wants probes; what the budget does not allow now is served later.
+  void serve(const core::ProbeFunctions& wanted, TracedProcess& process);
+  /// The target handles SIGTRAP itself.
+  void remove_all_probes(const Tracee& tracee);
+
+ private:
+  void keep_handler(const Tracee& tracee);
+
+  ModuleProbes& modules_;
+  ProbeCosts& costs_;
+  HitCounter& counter_;
+  Exploration& exploration_;
+};
+
+}  // namespace sp::supervisor

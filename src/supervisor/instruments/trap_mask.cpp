@@ -1,0 +1,131 @@
+#include "supervisor/instruments/trap_mask.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "arch/native.h"
+#include "core/address.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/ptrace.h"
+#include "supervisor/linux/target_memory.h"
+
+namespace sp::supervisor {
+namespace {
+
+using core::Address;
+using Mask = std::uint64_t;
+
+constexpr Mask kTrap = signal_bit(SIGTRAP);
+constexpr Mask kUnblockable = signal_bit(SIGKILL) | signal_bit(SIGSTOP);
+
+}  // namespace
+
+std::optional<Mask> mask_after(std::uint64_t how, Mask before, Mask given) {
+  given &= ~kUnblockable;
+  switch (how) {
+    case SIG_BLOCK:
+      return before | given;
+    case SIG_UNBLOCK:
+      return before & ~given;
+    case SIG_SETMASK:
+      return given;
+    default:
+      return std::nullopt;
+  }
+}
+
+void TrapMask::send_held_trap(pid_t pid, pid_t tid) {
+  if (std::exchange(trap_is_held_, false)) {
+    ::syscall(SYS_tgkill, pid, tid, SIGTRAP);
+  }
+}
+
+bool TrapMask::unblock(pid_t pid, pid_t tid) {
+  const auto mask = ptrace::signal_mask(tid);
+  if (!mask) {
+    return false;
+  }
+  blocks_trap_ = (*mask & kTrap) != 0;
+  if (!blocks_trap_) {
+    send_held_trap(pid, tid);
+    return false;
+  }
+  if (ptrace::set_signal_mask(tid, *mask & ~kTrap)) {
+    unblocked_mask_ = *mask & ~kTrap;
+  }
+  return true;
+}
+
+void TrapMask::block_again(pid_t tid) const {
+  if (!blocks_trap_) {
+    return;
+  }
+  const auto mask = ptrace::signal_mask(tid);
+  // Where it waits with another mask (sigsuspend) this is the one from before, which is whole.
+  if (mask && (*mask & kTrap) == 0) {
+    (void)ptrace::set_signal_mask(tid, *mask | kTrap);
+  }
+}
+
+void TrapMask::give_back(pid_t tid) {
+  if (follows_changes_) {
+    block_again(tid);
+    return;
+  }
+  // Another mask than ours is one that the program has set since.
+  const auto mask = ptrace::signal_mask(tid);
+  const auto ours = std::exchange(unblocked_mask_, std::nullopt);
+  if (ours && mask && *mask == *ours) {
+    (void)ptrace::set_signal_mask(tid, *mask | kTrap);
+  }
+}
+
+bool TrapMask::may_deliver(pid_t tid) {
+  const auto info = ptrace::signal_info(tid);
+  if (!follows_changes_ || !blocks_trap_ || !info || info->si_code > 0) {
+    return true;
+  }
+  trap_is_held_ = true;
+  return false;
+}
+
+bool TrapMask::change(pid_t pid, pid_t tid, const SyscallRequest& call) {
+  const auto [how, set, old, size, unused4, unused5] = call.arguments;
+  if (size != sizeof(Mask) ||
+      arch::Native::syscall_name(static_cast<int>(call.number)) != "rt_sigprocmask") {
+    return false;
+  }
+  const auto blocked = ptrace::signal_mask(tid);
+  if (!blocked) {
+    return false;
+  }
+  const Mask before = blocks_trap_ ? *blocked | kTrap : *blocked;
+  std::optional<Mask> after = before;
+  std::array<std::byte, sizeof(Mask)> bytes{};
+  ThreadMemory memory(tid);
+  if (set != 0) {
+    Mask given = 0;
+    if (!memory.read(Address{set}, bytes)) {
+      return false;
+    }
+    std::memcpy(&given, bytes.data(), sizeof given);
+    after = mask_after(how, before, given);
+  }
+  std::memcpy(bytes.data(), &before, sizeof before);
+  if (!after || (old != 0 && !memory.write(Address{old}, bytes)) ||
+      !ptrace::set_signal_mask(tid, *after & ~kTrap)) {
+    return false;
+  }
+  blocks_trap_ = (*after & kTrap) != 0;
+  if (!blocks_trap_) {
+    send_held_trap(pid, tid);
+  }
+  return true;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace sp::supervisor {
+
+/// A thread's system call: its number and arguments.
+struct SyscallRequest {
+  std::uint64_t number = 0;
+  std::array<std::uint64_t, 6> arguments{};
+};
+
+/// Keeps SIGTRAP unblocked in one thread, because the kernel kills a thread that meets a breakpoint
+/// with SIGTRAP blocked, and gives the program's own mask back. All functions need the thread
+/// stopped.
+class TrapMask {
+ public:
+  /// `follows_changes`: the owner calls unblock() or change() wherever the thread's mask changes,
+  /// so that blocks_trap() is what the program believes.
+  explicit TrapMask(bool follows_changes) : follows_changes_(follows_changes) {}
+
+  /// The program blocks SIGTRAP in this thread, though the kernel does not.
+  [[nodiscard]] bool blocks_trap() const { return blocks_trap_; }
+  /// The thread has the mask of its creator, which `blocks` SIGTRAP as the program sees it.
+  void inherit(bool blocks) { blocks_trap_ = blocks_trap_ || blocks; }
+
+  /// The mask has just been set by the program: unblocks SIGTRAP in it. True where it was blocked.
+  bool unblock(pid_t pid, pid_t tid);
+  /// Puts the program's mask in place for the kernel to see: a handler's return or a system call
+  /// depends on it. unblock() follows.
+  void block_again(pid_t tid) const;
+  /// The thread is about to be detached.
+  void give_back(pid_t tid);
+
+  /// A SIGTRAP that is not the kernel's own was sent to the thread. False where the program blocks
+  /// it: it is sent again when the program unblocks it.
+  [[nodiscard]] bool may_deliver(pid_t tid);
+
+  /// Does rt_sigprocmask instead of the kernel, which would block SIGTRAP for a moment: were we
+  /// killed then, the next breakpoint would kill the target. False where it is another call, or one
+  /// that fails.
+  [[nodiscard]] bool change(pid_t pid, pid_t tid, const SyscallRequest& call);
+
+ private:
+  void send_held_trap(pid_t pid, pid_t tid);
+
+  bool follows_changes_;
+  bool blocks_trap_ = false;
+  bool trap_is_held_ = false;  // one was sent to the thread meanwhile
+  std::optional<std::uint64_t> unblocked_mask_;
+};
+
+/// What rt_sigprocmask makes of a mask; nothing where `how` is invalid. Pure.
+[[nodiscard]] std::optional<std::uint64_t> mask_after(std::uint64_t how, std::uint64_t before,
+                                                      std::uint64_t given);
+
+}  // namespace sp::supervisor

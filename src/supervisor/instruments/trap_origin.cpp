@@ -1,0 +1,83 @@
+#include "supervisor/instruments/trap_origin.h"
+
+#include <signal.h>
+
+#include "arch/native.h"
+#include "supervisor/linux/proc_files.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+using core::Address;
+
+/// As gdb's adjust_pc_after_break: the breakpoint is gone, its instruction was not executed.
+void adjust_pc(pid_t tid, ptrace::Registers registers) {
+  const Address pc = Native::pc(registers);
+  (void)ptrace::mark_trap(tid, pc);
+  Native::set_pc(registers, Native::breakpoint_of_trap(pc));
+  (void)ptrace::set_registers(tid, registers);  // fails where it was killed
+}
+
+}  // namespace
+
+TrapOrigin classify_trap(const TrapFacts& facts) {
+  if (facts.is_inserted && facts.length > Native::kBreakpoint.size()) {
+    return TrapOrigin::breakpoint;
+  }
+  if (!facts.si_code) {
+    return TrapOrigin::thread_gone;
+  }
+  if (Native::is_breakpoint_code(*facts.si_code) && facts.is_known_site) {
+    return facts.is_inserted ? TrapOrigin::breakpoint : TrapOrigin::removed_breakpoint;
+  }
+  // The kernel reports a handler's first instruction with the signal's number for a code.
+  if (*facts.si_code == SIGTRAP) {
+    return TrapOrigin::handler_entry;
+  }
+  return Native::is_step_code(*facts.si_code) ? TrapOrigin::step : TrapOrigin::target;
+}
+
+Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& registers) {
+  const Address trap = Native::breakpoint_of_trap(Native::pc(registers));
+  BreakpointSite* const site = code.site_at(trap);
+  TrapFacts facts;
+  if (site != nullptr) {
+    facts = {true, site->inserted, site->instruction.length, std::nullopt};
+  }
+  TrapOrigin origin = classify_trap(facts);
+  if (origin == TrapOrigin::thread_gone) {
+    if (const auto info = ptrace::signal_info(tid)) {
+      facts.si_code = info->si_code;
+      origin = classify_trap(facts);
+    }
+  }
+  if (origin == TrapOrigin::removed_breakpoint) {
+    adjust_pc(tid, registers);
+  }
+  return {origin, site};
+}
+
+bool retire_trap(BreakpointTable& code, pid_t tid) {
+  const auto registers = ptrace::registers(tid);
+  const auto info = ptrace::signal_info(tid);
+  if (!registers || !info || info->si_code <= 0) {
+    return false;
+  }
+  const Address trap = Native::breakpoint_of_trap(Native::pc(*registers));
+  if (Native::is_breakpoint_code(info->si_code) && code.is_known_site(trap)) {
+    adjust_pc(tid, *registers);
+    return true;
+  }
+  return info->si_code == SIGTRAP || Native::is_step_code(info->si_code);
+}
+
+bool trap_is_pending(const BreakpointTable& code, pid_t tid, Address pc, bool was_stepped) {
+  if (!was_stepped && !code.is_known_site(Native::breakpoint_of_trap(pc))) {
+    return false;
+  }
+  const auto masks = read_signal_masks(tid);
+  return masks && (masks->thread_pending & signal_bit(SIGTRAP)) != 0;
+}
+
+}  // namespace sp::supervisor

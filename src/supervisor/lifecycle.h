@@ -1,0 +1,81 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/ids.h"
+#include "supervisor/channels/outbox.h"
+#include "supervisor/guardian/guardian.h"
+#include "supervisor/instruments/fork_origins.h"
+#include "supervisor/instruments/instrument.h"
+#include "supervisor/run_state.h"
+#include "supervisor/tracees/sample_slot.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+struct LifecycleOptions {
+  bool follow_forks = true;
+  bool all_threads = true;  // false: only main threads are sampled and counted
+};
+
+/// Who is traced: processes and threads that come and go. Owns the tracees and what the timer
+/// thread shares of them. In: tids that the kernel reports. Out: events of processes and threads.
+/// Runs on the ptrace thread.
+class Lifecycle {
+ public:
+  Lifecycle(LifecycleOptions options, const RunState& run, Guardian& guardian, Outbox& outbox)
+      : options_(options), run_(run), guardian_(guardian), outbox_(outbox) {}
+  /// Before anything else, where there is an instrument.
+  void use(Instrument* instrument) { instrument_ = instrument; }
+
+  [[nodiscard]] TraceeTable& tracees() { return tracees_; }
+  [[nodiscard]] const TraceeTable& tracees() const { return tracees_; }
+  [[nodiscard]] SampleSlots& slots() { return slots_; }
+
+  /// A process that was not traced before, and announces it. `parent`: serial 0 where not known.
+  std::shared_ptr<TracedProcess> add_process(pid_t pid, core::ProcessId parent);
+  /// The same pid with another program.
+  std::shared_ptr<TracedProcess> exec_process(const std::shared_ptr<TracedProcess>& before);
+  /// A thread of a process that is known.
+  Tracee& add_thread(pid_t tid, pid_t pid, std::shared_ptr<TracedProcess> process);
+  /// A task that reports for the first time, of a known process or of a new one. Null where it is
+  /// gone already.
+  Tracee* adopt(pid_t tid);
+  /// The thread has created a task, which will report by itself.
+  void announce_task(const Tracee& creator);
+  /// The thread is gone or detached; with the last one its process is, too.
+  void remove_thread(Tracee& tracee);
+  /// A task ended before its first report.
+  void forget_announced(pid_t tid) { origins_.forget(tid); }
+  void forget_all_announced() { origins_.forget_all(); }
+  /// Tasks that were announced are still to come.
+  [[nodiscard]] bool awaits_tasks() const { return origins_.awaits_any(); }
+
+  /// Delivers what was counted for the process's program, which ends, if the code is its own.
+  void flush_own(const TracedProcess& process, core::ThreadId thread);
+  /// Delivers the counts of all processes, and the threads' names: threads mostly name themselves
+  /// after they have started.
+  void flush_all();
+  void tell_names();
+
+ private:
+  void announce(const TracedProcess& process, core::ProcessId parent);
+  void begin_child(TracedProcess& process, pid_t tid, const TracedProcess* parent);
+  [[nodiscard]] std::shared_ptr<TracedProcess> parent_of(pid_t tid) const;
+  void end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread);
+
+  LifecycleOptions options_;
+  const RunState& run_;
+  Guardian& guardian_;
+  Outbox& outbox_;
+  Instrument* instrument_ = nullptr;
+  TraceeTable tracees_;
+  SampleSlots slots_;
+  ForkOrigins origins_;
+};
+
+}  // namespace sp::supervisor

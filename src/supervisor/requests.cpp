@@ -1,0 +1,164 @@
+#include "supervisor/requests.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <variant>
+
+#include "core/log.h"
+#include "supervisor/linux/ptrace.h"
+
+namespace sp::supervisor {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How long the target may take to show that it got an interrupt that we got.
+constexpr core::Duration kInterruptGrace = milliseconds(300);
+constexpr core::Duration kSuspendGrace = milliseconds(300);
+
+}  // namespace
+
+void RequestServer::serve() {
+  if (parts_.user.snapshots.exchange(0) > 0 && !parts_.run.releasing) {
+    parts_.lifecycle.tell_names();
+    parts_.lifecycle.flush_all();
+    parts_.outbox.deliver({{}, {}, core::Clock::now(), core::SnapshotWanted{}});
+  }
+  if (parts_.user.interrupts_wanted.exchange(false)) {
+    interrupt_slots();
+  }
+  if (parts_.user.requests.exchange(false)) {
+    serve_analyzer();
+  }
+  serve_user();
+}
+
+void RequestServer::serve_user() {
+  if (parts_.user.time_is_up) {
+    parts_.run.over = true;
+  }
+  if (parts_.user.terminate && !interrupted_at_) {
+    // Sent to the whole process group it ends the target, too: give that a moment to show.
+    interrupted_at_ = core::Clock::now();
+    parts_.user.heartbeat = true;
+  }
+  serve_interrupts();
+  if (parts_.user.suspend) {
+    suspend();
+  }
+}
+
+void RequestServer::serve_interrupts() {
+  const int interrupts = parts_.user.interrupts;
+  if (interrupts > interrupts_served_) {
+    interrupts_served_ = interrupts;
+    if (!parts_.run.launched || interrupts > 1) {
+      parts_.run.over = true;
+      return;
+    }
+    interrupted_at_ = core::Clock::now();
+    parts_.user.heartbeat = true;
+  }
+  if (!interrupted_at_ || waits_for_target_) {
+    return;
+  }
+  if (!parts_.run.launched) {
+    parts_.run.over = true;
+    return;
+  }
+  if (!parts_.user.terminate && target_saw_interrupt_ + kInterruptGrace > *interrupted_at_) {
+    // Ctrl-C in a terminal: the target has it, too, and decides; we wait for it and then write.
+    waits_for_target_ = true;
+    parts_.user.heartbeat = false;
+    core::log_detail("interrupted: waiting for the target to end; once more detaches");
+    return;
+  }
+  if (core::Clock::now() > *interrupted_at_ + kInterruptGrace) {
+    parts_.run.over = true;  // it was meant for us alone: let the target go and write
+  }
+}
+
+void RequestServer::on_target_interrupt() {
+  target_saw_interrupt_ = parts_.run.reported_at;
+  if (interrupted_at_) {
+    parts_.wakeup.send();
+  }
+}
+
+void RequestServer::on_root_stopped() {
+  if (parts_.user.suspend) {
+    parts_.wakeup.send();
+  }
+}
+
+void RequestServer::serve_analyzer() {
+  while (const auto request = parts_.analyzer.try_pop()) {
+    std::visit([this](const auto& one) { serve(one); }, *request);
+  }
+}
+
+void RequestServer::serve(const core::CopyDeeper& request) {
+  constexpr std::size_t kDeepest = std::size_t{1} << 20U;
+  Tracee* const tracee = parts_.lifecycle.tracees().find(request.thread.tid);
+  if (tracee != nullptr && tracee->id == request.thread) {
+    tracee->stack_bytes = std::min(tracee->stack_bytes * 2, kDeepest);
+  }
+}
+
+void RequestServer::serve(const core::StopBlocked& request) {
+  Tracee* const tracee = parts_.lifecycle.tracees().find(request.thread.tid);
+  if (tracee != nullptr && tracee->id == request.thread && tracee->slot != nullptr &&
+      tracee->slot->state == SlotState::idle && !parts_.run.releasing) {
+    tracee->blocked_wait = request.wait_id;
+    tracee->slot->scheduled_by_us = true;
+    (void)ptrace::interrupt(tracee->id.tid);
+  }
+}
+
+void RequestServer::serve(const core::ProbeFunctions& request) {
+  const auto process = parts_.lifecycle.tracees().find_process(request.process.pid);
+  if (parts_.instrument != nullptr && process != nullptr && process->id == request.process &&
+      !parts_.run.releasing) {
+    parts_.instrument->serve(request, *process);
+  }
+}
+
+void RequestServer::suspend() {
+  const core::TimePoint now = core::Clock::now();
+  if (!parts_.run.launched) {
+    parts_.user.suspend = false;
+    core::log_note("not stopping: the target would hang with us; Ctrl-C detaches");
+    return;
+  }
+  if (!suspend_asked_at_) {
+    suspend_asked_at_ = now;
+    parts_.user.heartbeat = true;
+  }
+  const Tracee* const root = parts_.lifecycle.tracees().find(parts_.run.root);
+  const bool stopped = root != nullptr && root->group_stopped;
+  if (!stopped && now < *suspend_asked_at_ + kSuspendGrace) {
+    return;  // looked at again at the next wake-up
+  }
+  suspend_asked_at_.reset();
+  parts_.user.suspend = false;
+  parts_.user.heartbeat = interrupted_at_.has_value() && !waits_for_target_;
+  if (stopped) {
+    // The shell waits for us, not for the target: it must see a stopped job.
+    ::kill(::getpid(), SIGSTOP);
+  }
+}
+
+void RequestServer::interrupt_slots() {
+  for (const auto& slot : parts_.timer.take_interrupts()) {
+    const Tracee* const tracee = parts_.lifecycle.tracees().find(slot->thread.tid);
+    slot->asked_at = core::Clock::now().time_since_epoch().count();
+    if (tracee == nullptr || tracee->slot != slot || !ptrace::interrupt(slot->thread.tid)) {
+      settle(*slot, SlotState::idle);
+    }
+  }
+}
+
+}  // namespace sp::supervisor

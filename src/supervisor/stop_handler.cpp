@@ -1,0 +1,308 @@
+#include "supervisor/stop_handler.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <utility>
+#include <variant>
+
+#include "supervisor/instruments/detach.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/syscall_restart.h"
+
+namespace sp::supervisor {
+namespace {
+
+/// The SIGSTOP that is about to be delivered is one that we sent for a sample.
+bool is_own_stop(const Tracee& tracee) {
+  const auto info = ptrace::signal_info(tracee.id.tid);
+  if (!info || info->si_code != SI_TKILL) {
+    return false;
+  }
+  // A process in a pid namespace of its own sees its tracer as pid 0.
+  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::asked;
+  return info->si_pid == ::getpid() || (info->si_pid == 0 && expected);
+}
+
+/// Our stop may have broken a system call that the thread is in.
+void restart_call(const Tracee& tracee, int signal) {
+  if (auto registers = ptrace::registers(tracee.id.tid)) {
+    restart_interrupted_call(tracee.id.tid, *registers, signal);
+  }
+}
+
+/// A SIGSTOP that was sent to the thread before its exec is still on its way.
+void carry_over_stop(Tracee& tracee, const TracedProcess& process) {
+  if (tracee.slot == nullptr) {
+    tracee.slot = std::make_shared<SampleSlot>(process.id, tracee.id);  // for this stop alone
+    tracee.slot->guard = process.guard;
+  }
+  tracee.slot->by_signal = true;
+  // Only from here on: the exec itself is no cost of ours.
+  tracee.slot->asked_at = core::Clock::now().time_since_epoch().count();
+  ++tracee.slot->guard->stops_in_flight;
+  tracee.slot->state = SlotState::asked;
+}
+
+}  // namespace
+
+void StopHandler::on_stop(Tracee& tracee, const WaitStatus& status) {
+  if (tracee.process->code_state != nullptr && on_instrument_stop(tracee, status)) {
+    return;
+  }
+  if (const auto* delivery = std::get_if<SignalDelivery>(&status)) {
+    on_signal(tracee, delivery->signal);
+  } else if (std::holds_alternative<GroupStop>(status)) {
+    on_group_stop(tracee);
+  } else if (std::holds_alternative<InterruptStop>(status)) {
+    on_interrupt_stop(tracee);
+  } else if (const auto* event = std::get_if<EventStop>(&status)) {
+    on_event(tracee, event->event);
+  }
+}
+
+bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
+  Instrument& instrument = *parts_.instrument;
+  const auto* delivery = std::get_if<SignalDelivery>(&status);
+  const bool is_trap = delivery != nullptr && delivery->signal == SIGTRAP;
+  const bool is_at_syscall = std::holds_alternative<AtSyscall>(status);
+  may_call_ = delivery != nullptr || std::holds_alternative<InterruptStop>(status);
+  if (parts_.run.releasing) {
+    instrument.on_other_stop(tracee);
+    if ((is_trap && Instrument::on_retired_trap(tracee)) || is_at_syscall) {
+      resume(tracee, 0);  // a SIGSTOP of ours may be on its way
+      return true;
+    }
+    return false;
+  }
+  if (is_trap && instrument.on_trap(tracee, parts_.run.reported_at)) {
+    return true;
+  }
+  if (is_at_syscall) {
+    instrument.on_syscall(tracee, parts_.run.reported_at);
+    return true;
+  }
+  instrument.on_other_stop(tracee);
+  if (is_trap && !instrument.may_deliver_trap(tracee)) {
+    resume(tracee, 0);
+    return true;
+  }
+  if (may_call_) {
+    instrument.on_user_stop(tracee, delivery != nullptr ? UserStop::signal : UserStop::interrupt,
+                            parts_.run.reported_at);
+  }
+  return false;
+}
+
+void StopHandler::on_signal(Tracee& tracee, int signal) {
+  if (signal == SIGSTOP && is_own_stop(tracee)) {
+    sample_and_resume(tracee);
+    return;
+  }
+  if ((signal == SIGINT || signal == SIGQUIT) && parts_.run.launched) {
+    parts_.requests.on_target_interrupt();
+  }
+  // A signal that the program ignores must not break its system calls either. After a group-stop
+  // SIGCONT finds calls that were broken by the stop, and would have been without us.
+  if (!(signal == SIGCONT && std::exchange(tracee.was_group_stopped, false))) {
+    restart_call(tracee, signal);
+  }
+  resume(tracee, signal);
+}
+
+void StopHandler::on_group_stop(Tracee& tracee) {
+  tracee.group_stopped = true;
+  tracee.was_group_stopped = true;
+  if (tracee.process->guard != nullptr) {
+    tracee.process->guard->stopped_by_others = true;
+  }
+  if (tracee.slot != nullptr) {
+    SlotState idle = SlotState::idle;
+    // A stop that was asked for stays pending until the process goes on; it is settled then.
+    tracee.slot->state.compare_exchange_strong(idle, SlotState::not_sampled);
+  }
+  (void)ptrace::listen(tracee.id.tid);
+  if (tracee.id.tid == parts_.run.root) {
+    parts_.requests.on_root_stopped();
+  }
+}
+
+void StopHandler::on_group_stop_end(Tracee& tracee) {
+  if (tracee.process->guard != nullptr) {
+    tracee.process->guard->stopped_by_others = false;
+  }
+  if (tracee.slot != nullptr) {
+    SlotState left = SlotState::not_sampled;
+    tracee.slot->state.compare_exchange_strong(left, SlotState::idle);
+  }
+}
+
+void StopHandler::on_interrupt_stop(Tracee& tracee) {
+  if (std::exchange(tracee.group_stopped, false)) {
+    on_group_stop_end(tracee);
+  }
+  const bool asked =
+      tracee.slot != nullptr && tracee.slot->state == SlotState::asked && !tracee.slot->by_signal;
+  if (asked || tracee.blocked_wait != 0) {
+    sample_and_resume(tracee);
+    return;
+  }
+  // Nobody asked: let go, or a second PTRACE_INTERRUPT reached it in the stop of the first. It may
+  // have broken a system call all the same.
+  restart_call(tracee, 0);
+  resume(tracee, 0);
+}
+
+void StopHandler::sample_and_resume(Tracee& tracee) {
+  const auto slot = tracee.slot;
+  const bool wanted = slot != nullptr && slot->state == SlotState::asked;
+  const bool slept = tracee.blocked_wait != 0;
+  const core::TimePoint reported_at = parts_.run.reported_at;
+  const core::TimePoint asked_at{core::Duration{slot != nullptr ? slot->asked_at.load() : 0}};
+  const bool is_spoilt =
+      wanted && parts_.instrument != nullptr && parts_.instrument->spoils_sample(tracee, asked_at);
+  const bool take = (wanted || slept) && tracee.process->profiled && !is_spoilt;
+  core::Duration for_instrument{};
+  if (take) {
+    parts_.sampler.take(tracee, reported_at, wanted ? reported_at - asked_at : core::Duration{});
+    if (wanted && tracee.process->code_state != nullptr && !parts_.run.releasing) {
+      const core::TimePoint begin = core::Clock::now();
+      parts_.instrument->on_sample(tracee);
+      for_instrument = core::Clock::now() - begin;
+    }
+  } else {
+    restart_call(tracee, 0);
+  }
+  let_run(tracee, 0, true);  // `tracee` may be gone now
+  if (wanted) {
+    // The instrument charges its own work, which is no part of what one more stop takes.
+    parts_.meter.add(reported_at - asked_at,
+                     core::Clock::now() - reported_at - for_instrument + parts_.timer.tick_cost());
+    parts_.timer.sample_was_taken(parts_.sampler.fell_on_system_call(),
+                                  parts_.sampler.found_it_asleep());
+    SlotState asked = SlotState::asked;
+    if (slot->state.compare_exchange_strong(asked, SlotState::idle) && slot->by_signal) {
+      --slot->guard->stops_in_flight;
+    }
+  } else if (slept) {
+    parts_.meter.add_woken(core::Clock::now() - reported_at);
+  }
+  if (take && !parts_.sampler.hand_on()) {
+    parts_.timer.sample_was_dropped();
+  }
+}
+
+void StopHandler::resume(Tracee& tracee, int signal) {
+  // Detached with a SIGSTOP of ours on its way it would stop for good: that has to come first.
+  const bool stop_is_coming =
+      tracee.slot != nullptr && tracee.slot->by_signal && tracee.slot->state == SlotState::asked;
+  let_run(tracee, signal, !stop_is_coming);
+}
+
+void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
+  // Any stop takes the place of a PTRACE_INTERRUPT that was on its way.
+  tracee.blocked_wait = 0;
+  if (tracee.slot != nullptr && !tracee.slot->by_signal) {
+    SlotState asked = SlotState::asked;
+    tracee.slot->state.compare_exchange_strong(asked, SlotState::idle);
+  }
+  const bool detach = may_detach && (parts_.run.releasing || tracee.let_go);
+  // ESRCH means that it was killed; its end is reported by itself.
+  if (!detach && parts_.instrument != nullptr) {
+    parts_.instrument->resume(tracee, signal);
+    return;
+  }
+  if (!detach ||
+      (parts_.instrument != nullptr && !parts_.instrument->make_detachable(tracee, may_call_))) {
+    (void)ptrace::resume(tracee.id.tid, signal);
+    return;
+  }
+  if (ptrace::detach(tracee.id.tid, signal)) {
+    parts_.lifecycle.remove_thread(tracee);
+  }
+}
+
+void StopHandler::on_event(Tracee& tracee, Event event) {
+  switch (event) {
+    case Event::exec:
+      on_exec(tracee);
+      return;
+    case Event::exit:
+      on_exit_event(tracee);
+      break;
+    case Event::fork:
+    case Event::vfork:
+    case Event::clone:
+      parts_.lifecycle.announce_task(tracee);
+      if (parts_.run.releasing && has_memory_of_ours(*tracee.process) &&
+          ptrace::interrupt(tracee.id.tid)) {
+        tracee.is_awaited = true;  // nothing can be removed here: once more behind the call
+        let_run(tracee, 0, false);
+        return;
+      }
+      break;
+    case Event::other:
+      break;
+  }
+  resume(tracee, 0);
+}
+
+void StopHandler::on_exec(Tracee& tracee) {
+  const pid_t pid = tracee.id.tid;
+  const auto former = ptrace::event_message(pid);
+  // The thread that called exec has become the leader; every other thread is dead. A SIGSTOP that
+  // was on its way to it still is.
+  Tracee* caller = &tracee;
+  if (former && static_cast<pid_t>(*former) != pid) {
+    caller = parts_.lifecycle.tracees().find(static_cast<pid_t>(*former));
+  }
+  const bool stop_is_pending = caller != nullptr && caller->slot != nullptr &&
+                               caller->slot->state == SlotState::asked && caller->slot->by_signal;
+  const auto before = tracee.process;
+  parts_.lifecycle.flush_own(*before, tracee.id);
+  if (caller != nullptr && caller != &tracee) {
+    parts_.lifecycle.remove_thread(*caller);
+  }
+  parts_.lifecycle.remove_thread(tracee);
+  const auto process = parts_.lifecycle.exec_process(before);
+  process->profiled = follow_exec_ && before->followed && !runs_32_bit_code(pid);
+  begin_program(pid, process, stop_is_pending);
+  parts_.run.over = parts_.run.over || (pid == parts_.run.root && !follow_exec_);
+}
+
+void StopHandler::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& process,
+                                bool stop_is_pending) {
+  Tracee& tracee = parts_.lifecycle.add_thread(pid, pid, process);
+  if (stop_is_pending && process->guard != nullptr) {
+    carry_over_stop(tracee, *process);
+  }
+  if (process->profiled) {
+    if (parts_.instrument == nullptr || !parts_.instrument->needs().every_thread) {
+      parts_.sampler.send_maps(*process, tracee.id, core::Clock::now());
+    }
+    if (parts_.instrument != nullptr) {
+      parts_.instrument->begin_process(*process, pid, true);
+      (void)ptrace::interrupt(pid);  // stops before the program's first instruction
+    }
+  } else {
+    tracee.let_go = true;
+  }
+  resume(tracee, 0);
+}
+
+void StopHandler::on_exit_event(Tracee& tracee) {
+  TracedProcess& process = *tracee.process;
+  ++process.exiting;
+  tracee.last_name = read_name(process.id.pid, tracee.id.tid);
+  if (tracee.slot != nullptr) {
+    settle(*tracee.slot, SlotState::not_sampled);
+  }
+  const bool has_old_maps =
+      process.samples_since_maps > 0 ||
+      (parts_.instrument != nullptr && parts_.instrument->wants_last_maps(process));
+  if (process.exiting >= process.threads && has_old_maps) {
+    parts_.sampler.send_maps(process, tracee.id, core::Clock::now());
+  }
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+
+#include "supervisor/instruments/instrument.h"
+#include "supervisor/lifecycle.h"
+#include "supervisor/linux/ptrace.h"
+#include "supervisor/linux/wait_status.h"
+#include "supervisor/requests.h"
+#include "supervisor/run_state.h"
+#include "supervisor/sampling/sample_timer.h"
+#include "supervisor/sampling/sampler.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// What a stop of a tracee means, and what is done about it: every stop ends with the thread
+/// running, in a group-stop or detached. The instrument is asked first. Runs on the ptrace thread.
+class StopHandler {
+ public:
+  struct Parts {
+    RunState& run;
+    Lifecycle& lifecycle;
+    RequestServer& requests;
+    Sampler& sampler;
+    SampleTimer& timer;
+    CostMeter& meter;
+    Instrument* instrument = nullptr;
+  };
+  StopHandler(const Parts& parts, bool follow_exec) : parts_(parts), follow_exec_(follow_exec) {}
+
+  /// A thread that is traced has stopped.
+  void on_stop(Tracee& tracee, const WaitStatus& status);
+  /// The first thread of a process that runs a new program, which stands in its exec stop, is met.
+  /// `stop_is_pending`: a SIGSTOP of ours is on its way to it.
+  void begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& process,
+                     bool stop_is_pending);
+
+ private:
+  /// True where the instrument has dealt with the stop.
+  [[nodiscard]] bool on_instrument_stop(Tracee& tracee, const WaitStatus& status);
+  void on_signal(Tracee& tracee, int signal);
+  static void on_group_stop_end(Tracee& tracee);
+  void on_group_stop(Tracee& tracee);
+  void on_interrupt_stop(Tracee& tracee);
+  void on_event(Tracee& tracee, Event event);
+  void on_exec(Tracee& tracee);
+  void on_exit_event(Tracee& tracee);
+  void sample_and_resume(Tracee& tracee);
+  void resume(Tracee& tracee, int signal);
+  void let_run(Tracee& tracee, int signal, bool may_detach);
+
+  Parts parts_;
+  bool follow_exec_;
+  bool may_call_ = false;  // the thread is in a signal-delivery or interrupt stop
+};
+
+}  // namespace sp::supervisor

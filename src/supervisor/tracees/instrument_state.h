@@ -1,0 +1,23 @@
+#pragma once
+
+namespace sp::supervisor {
+
+/// What the running instrument knows of an address space. Opaque to everyone but the instruments.
+class CodeState {
+ public:
+  CodeState() = default;
+  CodeState(const CodeState&) = delete;
+  CodeState& operator=(const CodeState&) = delete;
+  virtual ~CodeState() = default;
+};
+
+/// What the running instrument knows of a thread. Opaque to everyone but that instrument.
+class ThreadState {
+ public:
+  ThreadState() = default;
+  ThreadState(const ThreadState&) = delete;
+  ThreadState& operator=(const ThreadState&) = delete;
+  virtual ~ThreadState() = default;
+};
+
+}  // namespace sp::supervisor
