@@ -24,6 +24,27 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"commands", {"core", "arch", "symbols", "supervisor", "analyzer", "profiler", "cli"}},
 };
 
+// The rooms of src/supervisor/, from the lowest to the highest, as in ARCHITECTURE.md: whose
+// headers a room may include beside its own. "" are the files of src/supervisor/ itself.
+const std::set<std::string> kEveryRoom = {"channels", "linux",      "startup",     "unwinding",
+                                          "guardian", "injection",  "breakpoints", "tracees",
+                                          "sampling", "instruments"};
+const std::map<std::string, std::set<std::string>> kRoomMayInclude = {
+    {"channels", {}},
+    {"linux", {}},
+    {"startup", {"linux", "channels"}},
+    {"unwinding", {"linux"}},
+    {"guardian", {"linux"}},
+    {"injection", {"linux", "guardian"}},
+    {"breakpoints", {"linux", "guardian", "injection"}},
+    {"tracees", {"linux", "guardian"}},
+    {"sampling", {"linux", "channels", "tracees", "guardian"}},
+    {"instruments", kEveryRoom},
+    {"instruments/probes", kEveryRoom},
+    {"instruments/exact", kEveryRoom},
+    {"", kEveryRoom},
+};
+
 // A third-party header, and the only files (path prefixes under src/) that know it.
 const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = {
     {"CLI/", {"cli/"}},
@@ -82,6 +103,72 @@ TEST(Includes, run_down_between_folders) {
     ++checked;
   }
   EXPECT_GT(checked, 20U);
+}
+
+/// "supervisor/instruments/probes/probe_counter.h" -> "instruments/probes"; "" for the files of
+/// src/supervisor/ itself.
+std::string room_of(const std::string& path) {
+  const fs::path room = fs::path(path).parent_path().lexically_relative("supervisor");
+  return room == "." ? "" : room.string();
+}
+
+/// The room of one instrument.
+bool is_instrument(const std::string& room) { return room.starts_with("instruments/"); }
+
+TEST(Rooms, are_those_of_the_table) {
+  std::set<std::string> rooms;
+  const fs::path supervisor = fs::path(SP_SOURCE_DIR) / "src/supervisor";
+  for (const auto& entry : fs::recursive_directory_iterator(supervisor)) {
+    if (entry.is_directory()) {
+      rooms.insert(entry.path().lexically_relative(supervisor).string());
+    }
+  }
+  rooms.insert("");
+  std::set<std::string> in_table;
+  for (const auto& [room, may_include] : kRoomMayInclude) {
+    in_table.insert(room);
+  }
+  EXPECT_EQ(rooms, in_table);
+}
+
+TEST(Rooms, include_only_what_lies_below_them) {
+  std::size_t checked = 0;
+  for (const Include& include : all_includes()) {
+    if (!include.quoted || include.folder != "supervisor" ||
+        !include.header.starts_with("supervisor/")) {
+      continue;
+    }
+    const std::string from = room_of(include.file);
+    const std::string to = room_of(include.header);
+    const auto rule = kRoomMayInclude.find(from);
+    ASSERT_NE(rule, kRoomMayInclude.end()) << from << " is not in the table";
+    EXPECT_TRUE(to == from || rule->second.contains(to))
+        << include.file << " includes " << include.header;
+    ++checked;
+  }
+  EXPECT_GT(checked, 200U);
+}
+
+TEST(Rooms, only_the_wiring_knows_which_instruments_there_are) {
+  std::size_t checked = 0;
+  for (const Include& include : all_includes()) {
+    if (!include.header.starts_with("supervisor/") || !is_instrument(room_of(include.header))) {
+      continue;
+    }
+    const bool is_own =
+        include.folder == "supervisor" && room_of(include.file) == room_of(include.header);
+    EXPECT_TRUE(is_own || include.file.starts_with("commands/record/instrument_choice"))
+        << include.file << " includes " << include.header;
+    ++checked;
+  }
+  EXPECT_GT(checked, 20U);
+}
+
+TEST(Rooms, only_main_lies_loose_in_src) {
+  for (const auto& entry : fs::directory_iterator(fs::path(SP_SOURCE_DIR) / "src")) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_TRUE(entry.is_directory() || name == "main.cpp" || name == "CMakeLists.txt") << name;
+  }
 }
 
 TEST(Includes, third_party_headers_stay_in_their_files) {
