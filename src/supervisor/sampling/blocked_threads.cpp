@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "arch/native.h"
-#include "supervisor/linux/memory.h"
 #include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/process_vm.h"
 
 namespace sp::supervisor {
 namespace {

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "supervisor/linux/memory.h"
 #include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/process_vm.h"
 #include "supervisor/linux/syscall_restart.h"
 
 namespace sp::supervisor {

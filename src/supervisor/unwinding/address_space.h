@@ -9,7 +9,7 @@
 
 #include "core/clock.h"
 #include "core/mapping.h"
-#include "supervisor/unwinding/address_space_modules.h"
+#include "supervisor/unwinding/module_table.h"
 
 namespace sp::supervisor {
 

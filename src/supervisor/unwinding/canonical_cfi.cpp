@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-#include "supervisor/unwinding/byte_reader.h"
+#include "supervisor/unwinding/dwarf_reader.h"
 
 namespace sp::supervisor {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "core/address.h"
 #include "core/stack.h"
-#include "supervisor/unwinding/address_space_modules.h"
 #include "supervisor/unwinding/libunwind_native.h"
+#include "supervisor/unwinding/module_table.h"
 
 namespace sp::supervisor {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/bytes.h"
-#include "supervisor/unwinding/byte_reader.h"
+#include "supervisor/unwinding/dwarf_reader.h"
 
 namespace sp::supervisor {
 namespace {

@@ -15,7 +15,7 @@
 #include "supervisor/instruments/probes/probe_counter.h"
 #include "supervisor/instruments/remove_copies.h"
 #include "supervisor/linux/proc_files.h"
-#include "supervisor/linux/process_files.h"
+#include "supervisor/linux/target_files.h"
 
 namespace sp::supervisor {
 namespace {

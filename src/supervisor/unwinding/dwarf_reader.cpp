@@ -1,4 +1,4 @@
-#include "supervisor/unwinding/byte_reader.h"
+#include "supervisor/unwinding/dwarf_reader.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "supervisor/linux/memory.h"
+#include "supervisor/linux/process_vm.h"
 
 #include <sys/uio.h>
 

@@ -1,4 +1,4 @@
-#include "supervisor/unwinding/unwinder.h"
+#include "supervisor/unwinding/stack_walk.h"
 
 #include <array>
 #include <optional>

@@ -1,4 +1,6 @@
 // Calls that a running program has to make, and SIGKILL of who makes it do them.
+#include "supervisor/injection/remote_syscall.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -17,7 +19,6 @@
 #include <thread>
 #include <vector>
 
-#include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/wait_status.h"
 

@@ -1,4 +1,4 @@
-#include "supervisor/linux/process_files.h"
+#include "supervisor/linux/target_files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <array>
 #include <string_view>
 
-#include "supervisor/linux/memory.h"
+#include "supervisor/linux/process_vm.h"
 
 namespace sp::supervisor {
 namespace {

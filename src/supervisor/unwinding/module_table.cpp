@@ -1,4 +1,4 @@
-#include "supervisor/unwinding/address_space_modules.h"
+#include "supervisor/unwinding/module_table.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // Frames that are left by call frame information, and where what it says is not the whole truth.
-#include "supervisor/unwinding/unwinder.h"
+#include "supervisor/unwinding/stack_walk.h"
 
 namespace sp::supervisor {
 

@@ -12,7 +12,7 @@
 
 #include "core/mapping.h"
 #include "core/module.h"
-#include "supervisor/linux/process_files.h"
+#include "supervisor/linux/target_files.h"
 #include "supervisor/unwinding/frame_table.h"
 
 namespace sp::supervisor {

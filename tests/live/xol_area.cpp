@@ -1,4 +1,6 @@
 // Copies that a process got just after it has forked, before its child was seen.
+#include "supervisor/injection/xol_area.h"
+
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -12,7 +14,6 @@
 #include <vector>
 
 #include "supervisor/injection/remote_syscall.h"
-#include "supervisor/injection/xol_area.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/target_memory.h"
 
