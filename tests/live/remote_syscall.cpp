@@ -160,9 +160,9 @@ class Caller {
   pid_t pid_ = -1;
 };
 
-class RemoteCall : public ::testing::TestWithParam<std::string> {};
+class RemoteSyscall : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(RemoteCall, changes_no_register) {
+TEST_P(RemoteSyscall, changes_no_register) {
   Spinning program({"keeps_registers", GetParam()});
   const std::string blocked = program.status("SigBlk");
   constexpr int kStops = 100;
@@ -171,7 +171,7 @@ TEST_P(RemoteCall, changes_no_register) {
   EXPECT_EQ(program.end(), "right\n");
 }
 
-TEST_P(RemoteCall, changes_no_register_when_killed) {
+TEST_P(RemoteSyscall, changes_no_register_when_killed) {
   Spinning program({"keeps_registers", GetParam()});
   const std::string blocked = program.status("SigBlk");
   std::minstd_rand random(4);
@@ -190,11 +190,11 @@ TEST_P(RemoteCall, changes_no_register_when_killed) {
   EXPECT_EQ(program.end(), "right\n");
 }
 
-INSTANTIATE_TEST_SUITE_P(With, RemoteCall, ::testing::Values("plain", "scalable"),
+INSTANTIATE_TEST_SUITE_P(With, RemoteSyscall, ::testing::Values("plain", "scalable"),
                          [](const auto& one) { return one.param; });
 
 /// A wait that is interrupted in its middle does not begin anew.
-TEST(RemoteCall, lets_a_wait_go_on) {
+TEST(RemoteSyscall, lets_a_wait_go_on) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds kWait{4};
   const auto began = Clock::now();
@@ -246,7 +246,7 @@ int end_of(pid_t child) {
 
 bool is_interrupted(long answer) { return answer == -1 && errno == EINTR; }
 
-TEST(RemoteCall, lets_a_signal_that_came_meanwhile_end_the_wait) {
+TEST(RemoteSyscall, lets_a_signal_that_came_meanwhile_end_the_wait) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
   for (const pid_t child : {
@@ -271,7 +271,7 @@ TEST(RemoteCall, lets_a_signal_that_came_meanwhile_end_the_wait) {
   ::close(pipe[1]);
 }
 
-TEST(RemoteCall, lets_a_wait_go_on_that_no_signal_ends) {
+TEST(RemoteSyscall, lets_a_wait_go_on_that_no_signal_ends) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
   const pid_t child = begin_waiting(SA_RESTART, [&] {

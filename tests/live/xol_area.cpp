@@ -60,7 +60,7 @@ class Twin {
   pid_t pid_;
 };
 
-struct OutOfLineOfChild : ::testing::Test {
+struct XolAreaOfChild : ::testing::Test {
   /// Where the parent has its copy of some_code's beginning.
   std::optional<Address> copy_in(XolArea& copies, const Twin& twin) {
     return copies.copy_of(site, twin.at(site), twin.memory(), twin.call(), twin.tid());
@@ -71,7 +71,7 @@ struct OutOfLineOfChild : ::testing::Test {
   const Twin child;
 };
 
-TEST_F(OutOfLineOfChild, has_a_copy_that_was_made_since_the_fork) {
+TEST_F(XolAreaOfChild, has_a_copy_that_was_made_since_the_fork) {
   XolArea of_parent;
   XolArea of_child;
   of_parent.make_room(site, parent.call(), parent.tid());
@@ -86,7 +86,7 @@ TEST_F(OutOfLineOfChild, has_a_copy_that_was_made_since_the_fork) {
   EXPECT_EQ(copy_in(of_child, child), copy);
 }
 
-TEST_F(OutOfLineOfChild, has_room_of_its_own_where_its_parents_was_made_since_the_fork) {
+TEST_F(XolAreaOfChild, has_room_of_its_own_where_its_parents_was_made_since_the_fork) {
   XolArea of_parent;
   const auto copy = copy_in(of_parent, parent);
   ASSERT_TRUE(copy);
@@ -102,7 +102,7 @@ TEST_F(OutOfLineOfChild, has_room_of_its_own_where_its_parents_was_made_since_th
   EXPECT_EQ(child.at(*own).size(), kBytes);
 }
 
-TEST_F(OutOfLineOfChild, leaves_alone_what_the_child_has_mapped_there_itself) {
+TEST_F(XolAreaOfChild, leaves_alone_what_the_child_has_mapped_there_itself) {
   XolArea of_parent;
   const auto copy = copy_in(of_parent, parent);
   ASSERT_TRUE(copy);
