@@ -17,7 +17,7 @@
 #include "supervisor/channels/control_signals.h"
 #include "supervisor/linux/cpu_affinity.h"
 #include "supervisor/sampling/blocked_threads.h"
-#include "supervisor/sampling/governor.h"
+#include "supervisor/sampling/throttle.h"
 #include "supervisor/sampling/ticker.h"
 #include "supervisor/tracees/sample_slot.h"
 

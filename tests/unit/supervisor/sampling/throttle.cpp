@@ -1,4 +1,4 @@
-#include "supervisor/sampling/governor.h"
+#include "supervisor/sampling/throttle.h"
 
 #include <gtest/gtest.h>
 
