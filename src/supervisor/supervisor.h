@@ -21,9 +21,9 @@
 #include "supervisor/instruments/probes/probe_counter.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/wait_status.h"
+#include "supervisor/sampling/cost_meter.h"
 #include "supervisor/sampling/sample_timer.h"
 #include "supervisor/sampling/sampler.h"
-#include "supervisor/sampling/throttle.h"
 #include "supervisor/startup/launch.h"
 #include "supervisor/tracees/tracee.h"
 

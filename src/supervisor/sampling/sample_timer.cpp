@@ -42,7 +42,7 @@ SampleTimer::SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMet
       user_requests_(user_requests),
       wakeup_(wakeup),
       waits_(events),
-      governor_(options.interval, options.overhead_percent),
+      throttle_(options.interval, options.overhead_percent),
       random_(std::random_device{}()),
       interrupts_only_(options.stop_with == StopWith::interrupt),
       ticker_random_(std::random_device{}()) {}
@@ -71,7 +71,7 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
     take_signals_until(std::min(next - lead, now + kIdleRound), user_requests_, wakeup_);
     if (affinity.cpus() == 1) {
       const core::Duration before = std::exchange(used, thread_cpu_time());
-      governor_.shared_cpu(used - before);
+      throttle_.shared_cpu(used - before);
     }
   }
   ticker_.reset();
@@ -178,7 +178,7 @@ void SampleTimer::place(CpuAffinity& affinity) {
 
 core::TimePoint SampleTimer::plan(core::TimePoint planned, core::TimePoint now) {
   // Each CPU that the target uses is ticked on once in the interval on average.
-  const core::Duration mean = governor_.interval(meter_.per_stop(), own_share_ + others_share_) /
+  const core::Duration mean = throttle_.interval(meter_.per_stop(), own_share_ + others_share_) /
                               static_cast<std::int64_t>(busy_cpus_);
   // Planned from the plan, so that a late wake-up does not lower the rate; a long delay (we were
   // stopped) is not made up for.

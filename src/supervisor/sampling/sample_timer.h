@@ -17,6 +17,7 @@
 #include "supervisor/channels/control_signals.h"
 #include "supervisor/linux/cpu_affinity.h"
 #include "supervisor/sampling/blocked_threads.h"
+#include "supervisor/sampling/cost_meter.h"
 #include "supervisor/sampling/throttle.h"
 #include "supervisor/sampling/ticker.h"
 #include "supervisor/tracees/sample_slot.h"
@@ -126,7 +127,7 @@ class SampleTimer {
   UserRequests& user_requests_;
   WakeupSignal& wakeup_;
   BlockedThreads waits_;
-  Governor governor_;
+  Throttle throttle_;
   TickCounts counts_;
   std::mt19937_64 random_;
   std::atomic<double> others_share_{0};

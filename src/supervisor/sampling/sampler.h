@@ -7,7 +7,6 @@
 #include "core/messages.h"
 #include "supervisor/channels/outbox.h"
 #include "supervisor/linux/ptrace.h"
-#include "supervisor/sampling/throttle.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {

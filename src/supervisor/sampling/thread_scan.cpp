@@ -154,9 +154,9 @@ void SampleTimer::account(core::TimePoint now, std::size_t looked, std::size_t o
   own_cpu_at_window_ = own;
   window_start_ = now;
   if (dropped_.exchange(false)) {
-    governor_.samples_were_dropped();
+    throttle_.samples_were_dropped();
   } else {
-    governor_.window_was_clean();
+    throttle_.window_was_clean();
   }
 }
 

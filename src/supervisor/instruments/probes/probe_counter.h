@@ -16,8 +16,8 @@
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/target_files.h"
+#include "supervisor/sampling/cost_meter.h"
 #include "supervisor/sampling/sample_timer.h"
-#include "supervisor/sampling/throttle.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
