@@ -50,7 +50,7 @@ Ticker::~Ticker() {
   thread_.join();
 }
 
-void Ticker::load(core::TimePoint at, int cpu) {
+void Ticker::arm(core::TimePoint at, int cpu) {
   bool waits = false;
   {
     const std::lock_guard lock(mutex_);

@@ -44,11 +44,11 @@ class Ticker {
 
   /// The tick after the coming one is at `at` on `cpu`. To be called once for each tick, after the
   /// one before it.
-  void load(core::TimePoint at, int cpu);
+  void arm(core::TimePoint at, int cpu);
 
   /// Ticks so far. Any thread.
   [[nodiscard]] std::uint64_t ticks() const { return ticks_; }
-  /// The tick that came after the last load() is over. Any thread.
+  /// The tick that came after the last arm() is over. Any thread.
   [[nodiscard]] bool ticked() const { return ticks_ >= loads_; }
   /// More than half of the last ticks came so late that they asked for nothing: here a thread that
   /// wakes up has to wait for its turn (Linux 6.6 to 6.11 are such), and what it would see then is

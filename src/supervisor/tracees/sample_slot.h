@@ -25,16 +25,6 @@ enum class SlotState : std::uint8_t {
   gone,
 };
 
-/// A wait is the same one as long as none of these changes.
-struct WaitKey {
-  int number = -1;
-  std::uint64_t sp = 0;
-  std::uint64_t pc = 0;
-  std::uint64_t times_scheduled = 0;
-
-  bool operator==(const WaitKey&) const = default;
-};
-
 /// What the timer thread and the ptrace thread share about one traced thread.
 struct SampleSlot {
   SampleSlot(core::ProcessId process_id, core::ThreadId thread_id)
@@ -61,15 +51,7 @@ struct SampleSlot {
   /// Where SIGSTOPs in flight are counted; set before the slot is shared.
   PendingStops* guard = nullptr;
 
-  /// The timer thread's own.
-  core::UniqueFd stat;
-  core::UniqueFd syscall;
-  core::UniqueFd schedstat;
-  std::uint64_t wait_id = 0;
-  WaitKey wait;
-  std::uint64_t wait_ticks = 0;
-  std::string wait_syscall;
-  core::TimePoint wait_reported;
+  core::UniqueFd stat;  // the timer thread's: /proc/PID/task/TID/stat
 };
 
 /// Reads a small file of /proc/PID/task/TID again through `fd`, one of the slot's, which stays
