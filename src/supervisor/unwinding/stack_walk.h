@@ -4,7 +4,7 @@
 
 #include "core/stack.h"
 #include "supervisor/unwinding/address_space.h"
-#include "supervisor/unwinding/cursor.h"
+#include "supervisor/unwinding/frame_cursor.h"
 
 namespace sp::supervisor {
 

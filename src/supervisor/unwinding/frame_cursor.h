@@ -8,8 +8,8 @@
 
 #include "core/address.h"
 #include "core/stack.h"
-#include "supervisor/unwinding/libunwind_native.h"
 #include "supervisor/unwinding/module_table.h"
+#include "supervisor/unwinding/native_frames.h"
 
 namespace sp::supervisor {
 

@@ -1,4 +1,4 @@
-#include "supervisor/unwinding/cursor.h"
+#include "supervisor/unwinding/frame_cursor.h"
 
 #include <elf.h>
 #include <libunwind.h>
