@@ -4,7 +4,7 @@
 
 namespace sp::supervisor {
 
-void DwarfBytes::skip(std::uint64_t count) {
+void DwarfReader::skip(std::uint64_t count) {
   if (bytes_.size() - at_ < count) {
     fail();
     return;
@@ -12,7 +12,7 @@ void DwarfBytes::skip(std::uint64_t count) {
   at_ += count;
 }
 
-std::uint64_t DwarfBytes::take_uleb() {
+std::uint64_t DwarfReader::take_uleb() {
   std::uint64_t value = 0;
   for (unsigned shift = 0; ok_; shift += 7) {
     const auto byte = take<std::uint8_t>();
@@ -26,7 +26,7 @@ std::uint64_t DwarfBytes::take_uleb() {
   return value;
 }
 
-std::int64_t DwarfBytes::take_sleb() {
+std::int64_t DwarfReader::take_sleb() {
   std::uint64_t value = 0;
   unsigned shift = 0;
   while (ok_) {
@@ -45,7 +45,7 @@ std::int64_t DwarfBytes::take_sleb() {
   return static_cast<std::int64_t>(value);
 }
 
-std::string_view DwarfBytes::take_string() {
+std::string_view DwarfReader::take_string() {
   const auto left = rest();
   const auto end = std::find(left.begin(), left.end(), std::byte{0});
   if (end == left.end()) {
@@ -57,8 +57,8 @@ std::string_view DwarfBytes::take_string() {
   return {reinterpret_cast<const char*>(left.data()), length};
 }
 
-std::optional<std::uint64_t> DwarfBytes::take_pointer(std::uint8_t encoding,
-                                                      std::uint64_t data_base) {
+std::optional<std::uint64_t> DwarfReader::take_pointer(std::uint8_t encoding,
+                                                       std::uint64_t data_base) {
   if (encoding == kPointerOmitted) {
     return std::nullopt;
   }

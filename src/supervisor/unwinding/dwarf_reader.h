@@ -9,11 +9,11 @@
 
 namespace sp::supervisor {
 
-/// Reads the encodings of DWARF call frame information off a run of bytes that starts at an ELF
-/// virtual address. A read past the end gives 0 and leaves the reader failed; nothing throws.
-class DwarfBytes {
+/// Reads the encodings of DWARF call frame information from bytes that start at an ELF virtual
+/// address. A read past the end gives 0 and makes ok() false; nothing throws.
+class DwarfReader {
  public:
-  DwarfBytes(std::span<const std::byte> bytes, std::uint64_t address)
+  DwarfReader(std::span<const std::byte> bytes, std::uint64_t address)
       : bytes_(bytes), address_(address) {}
 
   [[nodiscard]] bool ok() const { return ok_; }
@@ -38,8 +38,8 @@ class DwarfBytes {
   std::int64_t take_sleb();
   std::string_view take_string();
   /// A pointer in one of the DW_EH_PE_* encodings (LSB, "Exception Frames"): absolute, relative to
-  /// its own place, or to `data_base`. Indirect ones are given as the address of the pointer.
-  /// Nothing for DW_EH_PE_omit and for what is not known.
+  /// its own address, or to `data_base`. For indirect ones, the address of the pointer. Nothing for
+  /// DW_EH_PE_omit and unknown encodings.
   std::optional<std::uint64_t> take_pointer(std::uint8_t encoding, std::uint64_t data_base);
 
  private:
@@ -54,7 +54,7 @@ class DwarfBytes {
   bool ok_ = true;
 };
 
-// DW_EH_PE_* that are asked for by name.
+// DW_EH_PE_* that are used by name.
 inline constexpr std::uint8_t kPointerAbsolute = 0x00;
 inline constexpr std::uint8_t kPointerUnsigned4 = 0x03;
 inline constexpr std::uint8_t kPointerSigned4 = 0x0b;

@@ -69,7 +69,7 @@ CodeModule* ModuleTable::file_module(const ProcessFiles& process, const core::Ma
     return nullptr;
   }
   for (const KnownFile& candidate : known) {
-    // Touched, or first known from memory only: the same program all the same.
+    // Touched, or first known from memory only: still the same program.
     if (candidate.module != nullptr && !image->build_id().empty() &&
         candidate.build_id == image->build_id()) {
       return candidate.module;
@@ -86,7 +86,7 @@ CodeModule* ModuleTable::file_module(const ProcessFiles& process, const core::Ma
 CodeModule* ModuleTable::vdso_module(const ProcessFiles& process, const core::Mapping& mapping) {
   auto bytes = copy_mapping(process, mapping);
   if (bytes.empty() && !vdsos_.empty()) {
-    return vdsos_.back();  // the process is gone; the kernel gives all the same
+    return vdsos_.back();  // the process is gone; the kernel maps the same vdso into all
   }
   for (CodeModule* known : vdsos_) {
     if (same_bytes(known->image->bytes(), bytes)) {

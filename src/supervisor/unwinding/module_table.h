@@ -17,34 +17,34 @@
 
 namespace sp::supervisor {
 
-/// A module as the unwinder uses it. Lives as long as the table that made it.
+/// A module as the unwinder uses it. Lives as long as the ModuleTable that made it.
 struct CodeModule {
   core::ModuleId id{};
-  std::shared_ptr<const core::ElfImage> image;  // null for jit and unknown
-  std::unique_ptr<FrameTable> frames;           // null where image is
-  std::uint64_t lowest = 0;                     // where the image begins, as ELF address
+  std::shared_ptr<const core::ElfImage> image;  // null for JIT code and unknown code
+  std::unique_ptr<FrameTable> frames;           // null if image is
+  std::uint64_t lowest = 0;                     // ELF address where the image begins
 };
 
-/// All modules of a run, each once: a file that many processes map is one module, and the vdso too.
-/// Gives out the ModuleIds.
+/// All modules of a run. A file that many processes map is one module, and so is the vdso. Assigns
+/// the ModuleIds.
 class ModuleTable {
  public:
-  /// The module of an executable mapping that shows a file; null where the file is not ELF, which
-  /// makes its code the process's own (see jit_module). `maps` is the whole of the process's.
+  /// The module of an executable mapping of a file; null if the file is not ELF: then the code
+  /// counts as the process's own (see jit_module). `maps` are all maps of the process.
   CodeModule* file_module(const ProcessFiles& process, const core::Mapping& mapping,
                           const std::vector<core::Mapping>& maps);
-  /// The module of "[vdso]"; null where its memory could not be copied.
+  /// The module of "[vdso]"; null if its memory could not be copied.
   CodeModule* vdso_module(const ProcessFiles& process, const core::Mapping& mapping);
-  /// A new module for the code that a process makes itself.
+  /// A new module for the code that a process generates itself.
   CodeModule* jit_module(const ProcessFiles& process);
-  /// The one module of addresses that nothing is known of.
+  /// The one module of unknown addresses.
   CodeModule* unknown_module();
 
   /// Modules met since the last call.
   [[nodiscard]] std::vector<core::Module> take_new();
 
  private:
-  // Device, inode, path: what a mapping says of its file.
+  // Device, inode, path: what a mapping says about its file.
   using FileKey = std::tuple<std::uint32_t, std::uint64_t, std::string>;
   struct KnownFile {
     FileStamp stamp;

@@ -10,7 +10,7 @@
 
 namespace sp::supervisor {
 
-/// The stack frames of the CPU that we run on.
+/// How stack frames look on the CPU that we run on.
 using NativeFrames = std::conditional_t<arch::Native::kElfMachine == EM_X86_64,
                                         arch::x86_64::Frames, arch::aarch64::Frames>;
 
