@@ -14,7 +14,7 @@
 #include "core/clock.h"
 #include "core/fd.h"
 #include "core/ids.h"
-#include "supervisor/guardian/guardian.h"
+#include "supervisor/guardian/pending_stops.h"
 
 namespace sp::supervisor {
 
