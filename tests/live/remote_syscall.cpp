@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "supervisor/injection/code_cave.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/wait_status.h"
 

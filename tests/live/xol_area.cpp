@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "supervisor/injection/code_cave.h"
 #include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/target_memory.h"
