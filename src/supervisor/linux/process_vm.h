@@ -10,14 +10,14 @@
 
 namespace sp::supervisor {
 
-/// Copies memory of the process that `tid` belongs to; works whether or not it is stopped. Returns
-/// how many bytes were there, from `from` upwards without a hole: 0 where none are (EFAULT) or the
-/// process is gone (ESRCH). process_vm_readv(2): 0.4 us for a page, 0.6 us for 16 KiB.
+/// Copies memory of the process of `tid`, stopped or not. Returns how many bytes are mapped from
+/// `from` upwards without a hole: 0 if none are (EFAULT) or the process is gone (ESRCH).
+/// process_vm_readv(2): 0.4 us for a page, 0.6 us for 16 KiB.
 [[nodiscard]] std::size_t copy_memory(pid_t tid, core::Address from, std::span<std::byte> into);
 
-/// Copies the stack of a thread into `raw` from the red zone below its sp upwards, as much as
-/// raw.bytes has room for; raw.registers is set. Where the red zone lies outside of the mapping (sp
-/// close to its lower end) the copy begins at sp.
+/// Copies a thread's stack into `raw`, from the red zone below its sp upwards, as much as raw.bytes
+/// has space for. raw.registers must be set. If the red zone is not mapped (sp is close to the
+/// lower end of the mapping), the copy begins at sp.
 void copy_stack(pid_t tid, core::RawStack& raw);
 
 }  // namespace sp::supervisor

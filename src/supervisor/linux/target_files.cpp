@@ -32,8 +32,8 @@ std::optional<OpenedFile> open_regular(const std::string& path, struct stat& sta
   return OpenedFile{std::move(fd), stamp};
 }
 
-/// The file has, where it is mapped, what is in memory there. A few bytes may differ: somebody
-/// may have planted breakpoints.
+/// Whether the file has the bytes that are in memory where it is mapped. A few may differ, because
+/// of breakpoints.
 bool has_same_bytes(const ProcessFiles& process, const core::Mapping& mapping, int fd) {
   std::array<std::byte, 4096> in_memory{};
   std::array<std::byte, 4096> in_file{};
@@ -69,7 +69,7 @@ std::string foreign_root(core::ProcessId process, pid_t tid) {
   const std::string mounts = read_link(theirs + "/ns/mnt");
   const std::string root = read_link(theirs + "/root");
   if (mounts.empty() || root.empty()) {
-    return "";  // gone, or not ours to see
+    return "";  // gone, or we may not read it
   }
   if (mounts == read_link("/proc/self/ns/mnt") && root == read_link("/proc/self/root")) {
     return "";
@@ -106,8 +106,8 @@ std::optional<OpenedFile> open_mapped_file(const ProcessFiles& process,
 }
 
 std::optional<std::uint64_t> load_bias(const core::ElfImage& image, const core::Mapping& mapping) {
-  // A mapping begins at a page: at or below its segment's first byte. lld lets two segments share
-  // a page of the file, so the segment must also be executable.
+  // A mapping begins at a page boundary, at or below its segment's first byte. lld lets two
+  // segments share a page of the file, so the segment must also be executable.
   //   LOAD offset 0x670 vaddr 0x1670 R E, mapped 55d0c0a01000 r-xp 00000000: bias 0x55d0c0a00000
   std::optional<std::uint64_t> bias;
   for (const core::LoadSegment& segment : image.segments()) {
