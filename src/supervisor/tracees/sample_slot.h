@@ -19,8 +19,8 @@
 namespace sp::supervisor {
 
 enum class SlotState : std::uint8_t {
-  idle,         // runs or sleeps by itself: may be asked to stop
-  asked,        // a stop of ours is on its way
+  idle,         // runs or sleeps: may be stopped
+  asked,        // a stop of ours is pending
   not_sampled,  // in a group-stop, or not to be sampled: leave it alone
   gone,
 };
@@ -33,34 +33,34 @@ struct SampleSlot {
   const core::ProcessId process;
   const core::ThreadId thread;
   std::atomic<SlotState> state{SlotState::idle};
-  /// When the stop was asked for, nanoseconds of core::Clock.
+  /// When the pending stop was requested, in nanoseconds of core::Clock.
   std::atomic<std::int64_t> asked_at{0};
-  /// The stop that was asked for is a SIGSTOP, which counts as one in flight at `guard`.
+  /// The pending stop is a SIGSTOP, which is counted at `guard`.
   std::atomic<bool> by_signal{false};
-  /// It goes step by step for us: that is no time of its own.
+  /// We single-step the thread: that is not time of its own.
   std::atomic<bool> stepped{false};
-  /// A blocked thread was stopped by us, so it was scheduled without having woken up.
+  /// A stop of ours woke the blocked thread, so it was scheduled although its wait goes on.
   std::atomic<bool> scheduled_by_us{false};
 
-  /// How many ticks the stop that is on its way stands for (core::Sampled::count).
+  /// How many ticks the pending stop stands for (core::Sampled::count).
   std::atomic<std::uint64_t> ticks{1};
 
-  /// The system call that a stop of ours last woke it from; the kernel goes on with it under the
-  /// name of restart_syscall.
+  /// The system call from which a stop of ours last woke the thread. The kernel continues it under
+  /// the name restart_syscall.
   std::atomic<int> interrupted_call{-1};
-  /// Where SIGSTOPs in flight are counted; set before the slot is shared.
+  /// The process's entry of the pending-stop table; set before the slot is shared.
   PendingStops* guard = nullptr;
 
   core::UniqueFd stat;  // the timer thread's: /proc/PID/task/TID/stat
 };
 
-/// Reads a small file of /proc/PID/task/TID again through `fd`, one of the slot's, which stays
-/// open; empty where the thread is gone. The answer lies in `buffer`.
+/// Reads a small file of /proc/PID/task/TID through `fd`, which it opens the first time and keeps
+/// open. Returns a view of `buffer`; empty if the thread is gone.
 [[nodiscard]] std::string_view reread(core::UniqueFd& fd, const SampleSlot& slot, const char* name,
                                       std::span<char> buffer);
 
-/// Ends an asked-for stop: the slot becomes `next`. To be called when the thread runs again, or
-/// will never stop any more.
+/// Ends the slot's pending stop, if there is one: the slot becomes `next`. Call it when the thread
+/// runs again, or will never stop again.
 inline void settle(SampleSlot& slot, SlotState next) {
   const bool counted = slot.by_signal;
   if (slot.state.exchange(next) == SlotState::asked && counted) {
@@ -68,8 +68,8 @@ inline void settle(SampleSlot& slot, SlotState next) {
   }
 }
 
-/// The threads that may be sampled. The ptrace thread adds and removes; the timer thread copies
-/// the list when it has changed.
+/// The slots of the threads that may be sampled. The ptrace thread adds and removes; the timer
+/// thread copies the list when it has changed.
 class SampleSlots {
  public:
   using List = std::vector<std::shared_ptr<SampleSlot>>;
@@ -87,7 +87,7 @@ class SampleSlots {
     version_.fetch_add(1, std::memory_order_release);
   }
 
-  /// Brings `list` up to date; `version` is the caller's memory of the last time.
+  /// Brings `list` up to date; `version` belongs to the caller and remembers the last time.
   void refresh(List& list, std::uint64_t& version) const {
     if (version == version_.load(std::memory_order_acquire)) {
       return;
