@@ -1,4 +1,4 @@
-// Calls that a running program has to make, and SIGKILL of who makes it do them.
+// System calls that a running program is made to execute, and SIGKILL of the process that does it.
 #include "supervisor/injection/remote_syscall.h"
 
 #include <fcntl.h>
@@ -68,7 +68,7 @@ class Spinning {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  /// What it says when it is told to end.
+  /// Tells it to end, and returns what it prints.
   std::string end() {
     ::close(in_);
     in_ = -1;
@@ -101,11 +101,11 @@ class Spinning {
   int out_ = -1;
 };
 
-/// Stops the program again and again and has it make calls in each stop: for so many stops, or
-/// until it is killed. In a process of its own. Its exit status says what was wrong.
+/// A process that stops the program again and again and makes it execute system calls in each stop:
+/// for so many stops, or until it is killed. Its exit status says what went wrong.
 class Caller {
  public:
-  /// In each stop the target is sent `signal` first (0: none).
+  /// In each stop, the target is sent `signal` first (0: none).
   Caller(pid_t target, int stops, int signal = 0) : pid_(::fork()) {
     if (pid_ == 0) {
       ::_exit(run(target, stops, signal));
@@ -143,7 +143,7 @@ class Caller {
       for (int call = 0; call < kCalls; ++call) {
         const auto answer = remote_syscall(target, *place, SYS_getpid, {});
         if (!answer && answer.error().code == EAGAIN) {
-          break;  // it is still on its way out of what the last one of us left
+          break;  // it still leaves the stub of the last killed Caller
         }
         const auto failed = remote_syscall(target, *place, SYS_close, {~0ULL, 0, 0, 0, 0, 0});
         if (!answer || *answer != target || !failed || *failed != -EBADF) {
@@ -153,7 +153,7 @@ class Caller {
       if (!ptrace::resume(target, 0)) {
         return 4;
       }
-      ::usleep(1000);  // lets it run
+      ::usleep(1000);  // let it run
     }
     return 0;
   }
@@ -179,10 +179,10 @@ TEST_P(RemoteSyscall, changes_no_register_when_killed) {
   constexpr int kRounds = 100;
   for (int i = 0; i < kRounds; ++i) {
     Caller caller(program.pid(), -1);
-    ::usleep(1000 + static_cast<useconds_t>(random() % 10'000));  // the moment is to be random
+    ::usleep(1000 + static_cast<useconds_t>(random() % 10'000));  // at a random moment
     caller.kill();
     ASSERT_EQ(caller.wait(), SIGKILL) << "round " << i;
-    ::usleep(1000);  // out of what was left to it
+    ::usleep(1000);  // let it leave the stub
   }
   for (int i = 0; i < 100 && program.status("SigBlk") != blocked; ++i) {
     ::usleep(10'000);
@@ -194,7 +194,7 @@ TEST_P(RemoteSyscall, changes_no_register_when_killed) {
 INSTANTIATE_TEST_SUITE_P(With, RemoteSyscall, ::testing::Values("plain", "scalable"),
                          [](const auto& one) { return one.param; });
 
-/// A wait that is interrupted in its middle does not begin anew.
+/// An interrupted wait does not start again from the beginning.
 TEST(RemoteSyscall, lets_a_wait_go_on) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds kWait{4};
@@ -215,7 +215,7 @@ TEST(RemoteSyscall, lets_a_wait_go_on) {
 
 void do_nothing(int /*signal*/) {}
 
-/// A child that waits in a call, and exits with 0 where that returned as it should.
+/// A child that waits in a system call, and exits with 0 if that returned what it should.
 template <typename Wait>
 pid_t begin_waiting(int flags, Wait wait) {
   const pid_t child = ::fork();
@@ -226,7 +226,7 @@ pid_t begin_waiting(int flags, Wait wait) {
     ::sigaction(SIGUSR1, &action, nullptr);
     ::_exit(wait() ? 0 : 1);
   }
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // it waits by now
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // let it begin to wait
   return child;
 }
 

@@ -1,4 +1,4 @@
-// Copies that a process got just after it has forked, before its child was seen.
+// Relocated copies that a process got after it has forked, before its child was seen.
 #include "supervisor/injection/xol_area.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ constexpr std::size_t kBytes = 16;
 
 [[gnu::noinline]] int some_code(int value) { return value + 1; }
 
-/// A stopped process with this one's memory.
+/// A stopped process with a copy of this one's memory.
 class Twin {
  public:
   Twin() : pid_(::fork()) {
@@ -62,7 +62,7 @@ class Twin {
 };
 
 struct XolAreaOfChild : ::testing::Test {
-  /// Where the parent has its copy of some_code's beginning.
+  /// The address of the copy of some_code's first instruction.
   std::optional<Address> copy_in(XolArea& copies, const Twin& twin) {
     return copies.copy_of(site, twin.at(site), twin.memory(), twin.call(), twin.tid());
   }
