@@ -54,7 +54,7 @@ void Supervisor::begin_release() {
   for (auto& [tid, tracee] : tracees_.all()) {
     // Asked-for stops come by themselves. Others that run are stopped once, to be detached; who
     // sleeps is left alone and let go by the kernel at our end.
-    if (tracee.slot != nullptr && tracee.slot->state == SlotState::asked) {
+    if (tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending) {
       in_need.erase(tracee.process.get());
       continue;
     }
@@ -129,7 +129,7 @@ bool Supervisor::stops_in_flight() const {
   std::uint64_t version = 0;
   slots_.refresh(slots, version);
   return std::any_of(slots.begin(), slots.end(),
-                     [](const auto& slot) { return slot->state == SlotState::asked; });
+                     [](const auto& slot) { return slot->state == SlotState::stop_pending; });
 }
 
 void Supervisor::cancel_stops_in_flight() {
@@ -137,7 +137,7 @@ void Supervisor::cancel_stops_in_flight() {
   std::uint64_t version = 0;
   slots_.refresh(slots, version);
   for (const auto& slot : slots) {
-    if (slot->state != SlotState::asked || !slot->by_signal) {
+    if (slot->state != SlotState::stop_pending || !slot->by_signal) {
       continue;
     }
     // The thread sits where no signal reaches it (vfork, a hung disk). A SIGSTOP that is still
@@ -145,7 +145,7 @@ void Supervisor::cancel_stops_in_flight() {
     if (!slot->guard->stopped_by_others) {
       ::kill(slot->process.pid, SIGCONT);
     }
-    settle(*slot, SlotState::not_sampled);
+    end_pending_stop(*slot, SlotState::not_sampled);
   }
 }
 

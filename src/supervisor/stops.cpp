@@ -198,7 +198,7 @@ bool Supervisor::is_own_stop(const Tracee& tracee) const {
     return false;
   }
   // A process in a pid namespace of its own sees its tracer as pid 0.
-  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::asked;
+  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending;
   return info->si_pid == ::getpid() || (info->si_pid == 0 && expected);
 }
 
@@ -229,8 +229,8 @@ void Supervisor::on_interrupt_stop(Tracee& tracee) {
       tracee.slot->state.compare_exchange_strong(left, SlotState::idle);
     }
   }
-  const bool asked =
-      tracee.slot != nullptr && tracee.slot->state == SlotState::asked && !tracee.slot->by_signal;
+  const bool asked = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending &&
+                     !tracee.slot->by_signal;
   if (asked || tracee.blocked_wait != 0) {
     sample_and_resume(tracee);
     return;
@@ -245,16 +245,18 @@ void Supervisor::on_interrupt_stop(Tracee& tracee) {
 
 void Supervisor::sample_and_resume(Tracee& tracee) {
   const auto slot = tracee.slot;
-  const bool wanted = slot != nullptr && slot->state == SlotState::asked;
+  const bool wanted = slot != nullptr && slot->state == SlotState::stop_pending;
   const bool slept = tracee.blocked_wait != 0;
-  const core::TimePoint asked_at{core::Duration{slot != nullptr ? slot->asked_at.load() : 0}};
+  const core::TimePoint stop_requested_at{
+      core::Duration{slot != nullptr ? slot->stop_requested_at.load() : 0}};
   // Asked for in a stop at a probe it would show what comes behind that.
-  const bool is_of_hit =
-      wanted && asked_at >= tracee.probed.last_hit.begin && asked_at <= tracee.probed.last_hit.end;
+  const bool is_of_hit = wanted && stop_requested_at >= tracee.probed.last_hit.begin &&
+                         stop_requested_at <= tracee.probed.last_hit.end;
   const bool take = (wanted || slept) && tracee.process->profiled && !is_of_hit;
   core::Duration for_probes{};
   if (take) {
-    sampler_.take(tracee, reported_at_, wanted ? reported_at_ - asked_at : core::Duration{});
+    sampler_.take(tracee, reported_at_,
+                  wanted ? reported_at_ - stop_requested_at : core::Duration{});
     if (wanted && tracee.process->probed != nullptr && !releasing_) {
       const core::TimePoint begin = core::Clock::now();
       probes_->look_after(tracee, true);
@@ -266,25 +268,25 @@ void Supervisor::sample_and_resume(Tracee& tracee) {
   let_run(tracee, 0, true);  // `tracee` may be gone now
   if (wanted) {
     // What is done for the probes is charged there, and is no part of what one more stop takes.
-    meter_.add(reported_at_ - asked_at,
+    meter_.add(reported_at_ - stop_requested_at,
                core::Clock::now() - reported_at_ - for_probes + timer_.tick_cost());
     timer_.sample_was_taken(sampler_.fell_on_system_call(), sampler_.found_it_asleep());
-    SlotState asked = SlotState::asked;
+    SlotState asked = SlotState::stop_pending;
     if (slot->state.compare_exchange_strong(asked, SlotState::idle) && slot->by_signal) {
       --slot->guard->stops_in_flight;
     }
   } else if (slept) {
     meter_.add_woken(core::Clock::now() - reported_at_);
   }
-  if (take && !sampler_.hand_on()) {
+  if (take && !sampler_.send_sample()) {
     timer_.sample_was_dropped();
   }
 }
 
 void Supervisor::resume(Tracee& tracee, int signal) {
   // Detached with a SIGSTOP of ours on its way it would stop for good: that has to come first.
-  const bool stop_is_coming =
-      tracee.slot != nullptr && tracee.slot->by_signal && tracee.slot->state == SlotState::asked;
+  const bool stop_is_coming = tracee.slot != nullptr && tracee.slot->by_signal &&
+                              tracee.slot->state == SlotState::stop_pending;
   let_run(tracee, signal, !stop_is_coming);
 }
 
@@ -292,7 +294,7 @@ void Supervisor::let_run(Tracee& tracee, int signal, bool may_detach) {
   // Any stop takes the place of a PTRACE_INTERRUPT that was on its way.
   tracee.blocked_wait = 0;
   if (tracee.slot != nullptr && !tracee.slot->by_signal) {
-    SlotState asked = SlotState::asked;
+    SlotState asked = SlotState::stop_pending;
     tracee.slot->state.compare_exchange_strong(asked, SlotState::idle);
   }
   const bool detach = may_detach && (releasing_ || tracee.let_go);
@@ -356,7 +358,7 @@ void Supervisor::on_exec(Tracee& tracee) {
     caller = tracees_.find(static_cast<pid_t>(*former));
   }
   const bool in_flight = caller != nullptr && caller->slot != nullptr &&
-                         caller->slot->state == SlotState::asked && caller->slot->by_signal;
+                         caller->slot->state == SlotState::stop_pending && caller->slot->by_signal;
   const auto before = tracee.process;
   if (before->counted != nullptr && before->counted->owner() == before->id) {
     exact_->send_counts(*before, tracee.id);
@@ -384,9 +386,9 @@ void Supervisor::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& 
     }
     tracee.slot->by_signal = true;
     // Only from here on: the exec itself is no cost of ours.
-    tracee.slot->asked_at = core::Clock::now().time_since_epoch().count();
+    tracee.slot->stop_requested_at = core::Clock::now().time_since_epoch().count();
     ++tracee.slot->guard->stops_in_flight;
-    tracee.slot->state = SlotState::asked;
+    tracee.slot->state = SlotState::stop_pending;
   }
   if (process->profiled && exact_) {
     exact_->begin_process(*process, pid);
@@ -408,7 +410,7 @@ void Supervisor::on_exit_event(Tracee& tracee) {
   ++process.exiting;
   tracee.last_name = read_name(process.id.pid, tracee.id.tid);
   if (tracee.slot != nullptr) {
-    settle(*tracee.slot, SlotState::not_sampled);
+    end_pending_stop(*tracee.slot, SlotState::not_sampled);
   }
   // Where no sample came nobody has looked since before its libraries did, to which code returns.
   const bool has_old_maps =

@@ -129,9 +129,9 @@ void Supervisor::suspend_with_target() {
 void Supervisor::interrupt_wanted_slots() {
   for (const auto& slot : timer_.take_interrupts()) {
     const Tracee* tracee = tracees_.find(slot->thread.tid);
-    slot->asked_at = core::Clock::now().time_since_epoch().count();
+    slot->stop_requested_at = core::Clock::now().time_since_epoch().count();
     if (tracee == nullptr || tracee->slot != slot || !ptrace::interrupt(slot->thread.tid)) {
-      settle(*slot, SlotState::idle);
+      end_pending_stop(*slot, SlotState::idle);
     }
   }
 }

@@ -170,7 +170,7 @@ void SampleTimer::be_busy_during_stop(Slot asked, core::TimePoint deadline) {
       const auto lock = requester_.lock();
       asked = std::exchange(asked_by_ticker_, nullptr);
     }
-    if (asked == nullptr || asked->state != SlotState::asked) {
+    if (asked == nullptr || asked->state != SlotState::stop_pending) {
       return;
     }
   }

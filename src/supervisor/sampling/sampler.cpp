@@ -93,7 +93,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
   restart_interrupted_call(tracee.id.tid, *registers, 0);
 }
 
-bool Sampler::hand_on() {
+bool Sampler::send_sample() {
   if (!pending_) {
     return true;
   }

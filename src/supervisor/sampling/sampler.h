@@ -23,8 +23,8 @@ struct SamplerCounts {
 };
 
 /// Takes samples of stopped threads: the registers and a copy of the stack, nothing else. The
-/// caller resumes the thread and then calls hand_on(). Runs on the ptrace thread. Out: Sampled and
-/// Waited events, and the maps that the analyzer needs to unwind them.
+/// caller resumes the thread and then calls send_sample(). Runs on the ptrace thread. Out: Sampled
+/// and Waited events, and the maps that the analyzer needs to unwind them.
 class Sampler {
  public:
   Sampler(SamplerOptions options, Outbox& outbox);
@@ -33,7 +33,7 @@ class Sampler {
   /// change the thread's registers (see restart_interrupted_call()).
   void take(Tracee& tracee, core::TimePoint now, core::Duration latency);
   /// Sends the sample, now that the thread runs again. False if it had to be dropped.
-  bool hand_on();
+  bool send_sample();
 
   /// Sends the process's maps to the analyzer. Works as long as `thread` is alive.
   void send_maps(TracedProcess& process, core::ThreadId thread, core::TimePoint now);

@@ -25,14 +25,14 @@ void StopRequester::request(const std::shared_ptr<SampleSlot>& slot, core::TimeP
   if (count_ticks_) {
     slot->ticks = std::max<std::uint64_t>(std::exchange(uncounted_ticks_, 0), 1);
   }
-  slot->asked_at = since.time_since_epoch().count();
+  slot->stop_requested_at = since.time_since_epoch().count();
   slot->by_signal = by_signal;
   if (by_signal) {
     // Counted before it is sent: if we die in between, the guardian must find it counted.
     ++slot->guard->stops_in_flight;
   }
   SlotState expected = SlotState::idle;
-  if (!slot->state.compare_exchange_strong(expected, SlotState::asked)) {
+  if (!slot->state.compare_exchange_strong(expected, SlotState::stop_pending)) {
     if (by_signal) {
       --slot->guard->stops_in_flight;
     }
@@ -52,7 +52,7 @@ void StopRequester::request(const std::shared_ptr<SampleSlot>& slot, core::TimeP
       // We may trace it but not signal it (another user's process, and no CAP_KILL).
       interrupts_only_ = true;
     }
-    expected = SlotState::asked;
+    expected = SlotState::stop_pending;
     if (slot->state.compare_exchange_strong(expected, SlotState::idle)) {
       --slot->guard->stops_in_flight;
     }

@@ -67,7 +67,7 @@ bool ThreadScan::scan_thread(const Slot& slot) {
   if (!stat) {
     return true;
   }
-  if (state == SlotState::asked) {
+  if (state == SlotState::stop_pending) {
     ++counts_.while_in_flight;
     slot->ticks += wall_ ? 1 : 0;
     stopping_.push_back({slot, stat->processor});

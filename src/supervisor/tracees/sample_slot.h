@@ -19,9 +19,9 @@
 namespace sp::supervisor {
 
 enum class SlotState : std::uint8_t {
-  idle,         // runs or sleeps: may be stopped
-  asked,        // a stop of ours is pending
-  not_sampled,  // in a group-stop, or not to be sampled: leave it alone
+  idle,          // runs or sleeps: may be stopped
+  stop_pending,  // a stop of ours is pending
+  not_sampled,   // in a group-stop, or not to be sampled: leave it alone
   gone,
 };
 
@@ -34,7 +34,7 @@ struct SampleSlot {
   const core::ThreadId thread;
   std::atomic<SlotState> state{SlotState::idle};
   /// When the pending stop was requested, in nanoseconds of core::Clock.
-  std::atomic<std::int64_t> asked_at{0};
+  std::atomic<std::int64_t> stop_requested_at{0};
   /// The pending stop is a SIGSTOP, which is counted at `guard`.
   std::atomic<bool> by_signal{false};
   /// We single-step the thread: that is not time of its own.
@@ -61,9 +61,9 @@ struct SampleSlot {
 
 /// Ends the slot's pending stop, if there is one: the slot becomes `next`. Call it when the thread
 /// runs again, or will never stop again.
-inline void settle(SampleSlot& slot, SlotState next) {
+inline void end_pending_stop(SampleSlot& slot, SlotState next) {
   const bool counted = slot.by_signal;
-  if (slot.state.exchange(next) == SlotState::asked && counted) {
+  if (slot.state.exchange(next) == SlotState::stop_pending && counted) {
     --slot.guard->stops_in_flight;
   }
 }
@@ -81,7 +81,7 @@ class SampleSlots {
   }
 
   void remove(const std::shared_ptr<SampleSlot>& slot) {
-    settle(*slot, SlotState::gone);
+    end_pending_stop(*slot, SlotState::gone);
     const std::lock_guard lock(mutex_);
     std::erase(slots_, slot);
     version_.fetch_add(1, std::memory_order_release);
