@@ -30,7 +30,7 @@ class CpuAffinity {
   /// The target runs on this CPU alone, with its thread `tid`.
   void follow(int cpu, pid_t tid);
   /// It runs on several CPUs: leaves all threads to the scheduler.
-  void visit();
+  void spread();
 
   /// How many CPUs we may run on.
   [[nodiscard]] int cpus() const { return cpus_; }

@@ -25,7 +25,7 @@ void CpuPair::hold_until(core::TimePoint deadline) {
   }
   if (busy != 1) {
     if (busy > 1) {
-      affinity_.visit();
+      affinity_.spread();
     }
     return;
   }

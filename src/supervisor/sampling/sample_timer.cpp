@@ -152,7 +152,7 @@ void SampleTimer::place(CpuAffinity& affinity) {
   if (scan_.busy_cpus() == 1) {
     affinity.follow(running->cpu, running->slot->thread.tid);
   } else {
-    affinity.visit();
+    affinity.spread();
   }
 }
 
