@@ -60,15 +60,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
   next_ = {tracee.process->id, tracee.id, now, {}};
   if (wait != 0) {
     if (asleep_) {
-      copy_stack(tracee, *registers);
-      core::Waited waited;
-      waited.wait_id = wait;
-      waited.ticks = 0;
-      const int known = tracee.slot != nullptr ? tracee.slot->interrupted_call.load() : -1;
-      waited.syscall = Native::syscall_name(known >= 0 ? known : *call);
-      waited.raw = std::move(spare_);
-      next_.detail = std::move(waited);
-      pending_ = true;
+      prepare_waited(tracee, *registers, wait, *call);
     }
   } else if (asleep_) {
     ++counts_.blocked_before_stop;  // fell asleep between the scan and the stop: used no CPU
@@ -76,21 +68,37 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
              latency > std::max(kLongestLatency, kLongestOverQuickest * quickest_)) {
     ++counts_.waited_for_cpu;
   } else {
-    const bool with_stack =
-        options_.trace_probability >= 1 ||
-        std::generate_canonical<double, 53>(random_) < options_.trace_probability;
-    if (with_stack) {
-      copy_stack(tracee, *registers);
-    } else {
-      spare_.registers = Native::to_dwarf(*registers);
-      spare_.bytes.clear();
-    }
-    const std::uint64_t count = tracee.slot != nullptr ? tracee.slot->ticks.exchange(1) : 1;
-    next_.detail = core::Sampled{std::move(spare_), with_stack, count};
-    pending_ = true;
-    ++tracee.process->samples_since_maps;
+    prepare_sampled(tracee, *registers);
   }
   restart_interrupted_call(tracee.id.tid, *registers, 0);
+}
+
+void Sampler::prepare_waited(const Tracee& tracee, const ptrace::Registers& registers,
+                             std::uint64_t wait, int call) {
+  copy_stack(tracee, registers);
+  core::Waited waited;
+  waited.wait_id = wait;
+  waited.ticks = 0;
+  const int known = tracee.slot != nullptr ? tracee.slot->interrupted_call.load() : -1;
+  waited.syscall = Native::syscall_name(known >= 0 ? known : call);
+  waited.raw = std::move(spare_);
+  next_.detail = std::move(waited);
+  pending_ = true;
+}
+
+void Sampler::prepare_sampled(const Tracee& tracee, const ptrace::Registers& registers) {
+  const bool with_stack = options_.trace_probability >= 1 ||
+                          std::generate_canonical<double, 53>(random_) < options_.trace_probability;
+  if (with_stack) {
+    copy_stack(tracee, registers);
+  } else {
+    spare_.registers = Native::to_dwarf(registers);
+    spare_.bytes.clear();
+  }
+  const std::uint64_t count = tracee.slot != nullptr ? tracee.slot->ticks.exchange(1) : 1;
+  next_.detail = core::Sampled{std::move(spare_), with_stack, count};
+  pending_ = true;
+  ++tracee.process->samples_since_maps;
 }
 
 bool Sampler::send_sample() {

@@ -46,6 +46,10 @@ class Sampler {
   [[nodiscard]] const SamplerCounts& counts() const { return counts_; }
 
  private:
+  /// Prepares the stack of a wait, which was to be copied in a stop (core::StopBlocked).
+  void prepare_waited(const Tracee& tracee, const ptrace::Registers& registers, std::uint64_t wait,
+                      int call);
+  void prepare_sampled(const Tracee& tracee, const ptrace::Registers& registers);
   void copy_stack(const Tracee& tracee, const ptrace::Registers& registers);
   [[nodiscard]] bool wants_maps(const TracedProcess& process, core::Address pc,
                                 core::TimePoint now) const;
