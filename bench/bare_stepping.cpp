@@ -1,5 +1,5 @@
-// The slowest way to see every instruction, for bench/exact_speed to compare with:
-// PTRACE_SINGLESTEP and wait, nothing else, on one CPU with the target. Arguments: STEPS COMMAND...
+// Single-stepping, as a baseline for bench/exact_speed: PTRACE_SINGLESTEP and wait, nothing else,
+// on the CPU of the target. Arguments: STEPS COMMAND...
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/ptrace.h>

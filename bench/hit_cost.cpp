@@ -1,6 +1,6 @@
-// What one hit of a breakpoint costs the program that runs into it: by ours, by a plain loop of the
-// least that ptrace needs, by gdb's `ignore` and by a uprobe. A function of one block is called
-// HITS times; the time that this takes beyond what it takes alone, divided by the calls.
+// What one breakpoint hit costs the program: with superprofiler, with a minimal ptrace loop, with
+// gdb's `ignore` and with a uprobe. A function of one block is called HITS times; the cost is the
+// additional time, divided by the calls.
 // Arguments: SUPERPROFILER [HITS [ROUNDS]]
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ double run_ticks(long hits) {
       .count();
 }
 
-/// Microseconds for the ticks in a child of this shell command; nothing where it said none.
+/// The microseconds that a child of this shell command prints; nothing if it prints none.
 std::optional<double> ticks_of(const std::string& command) {
   std::FILE* const out = ::popen(command.c_str(), "r");
   if (out == nullptr) {
@@ -62,8 +62,8 @@ void stay_on_this_cpu() {
   (void)::sched_setaffinity(0, sizeof one, &one);
 }
 
-/// Wait, registers, registers, continue: on one CPU with the target, and the displaced instruction
-/// is one that needs nothing done.
+/// Wait, get registers, set registers, continue, on the CPU of the target. The displaced
+/// instruction needs no emulation.
 std::optional<double> in_a_bare_loop(long hits) {
 #if defined(__x86_64__)
   std::array<int, 2> ends{};
@@ -108,7 +108,7 @@ std::optional<double> in_a_bare_loop(long hits) {
 #endif
 }
 
-/// A counter on a uprobe, which perf_event_open() can make where it may.
+/// A counter on a uprobe, by perf_event_open(), if that is permitted.
 std::optional<double> with_uprobe(const std::string& self, long hits) {
   std::ifstream type_file("/sys/bus/event_source/devices/uprobe/type");
   perf_event_attr attributes{};
@@ -131,7 +131,7 @@ std::optional<double> with_uprobe(const std::string& self, long hits) {
   attributes.size = sizeof attributes;
   attributes.uprobe_path = reinterpret_cast<std::uint64_t>(self.c_str());
   attributes.probe_offset = offset;
-  // On every CPU: a child would not inherit it.
+  // On every CPU: children do not inherit it.
   std::vector<int> events;
   for (long cpu = 0; cpu < ::sysconf(_SC_NPROCESSORS_ONLN); ++cpu) {
     const long event =

@@ -1,5 +1,5 @@
-// How long it takes to plant breakpoints and to take them away again, and what they need of memory:
-// in a child's code, N functions of 16 bytes. Arguments: N...
+// How long it takes to insert and to remove breakpoints in a child's code, N functions of 16 bytes,
+// and how much memory they need. Arguments: N...
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ using sp::core::Address;
 
 constexpr std::size_t kFunction = 16;
 
-/// Everything is a function of one block.
+/// All code is functions of one block.
 class EachItself final : public sp::supervisor::CodeAnalysis {
  public:
   bool wants(const File& /*file*/) override { return true; }
@@ -93,7 +93,7 @@ std::vector<sp::core::Mapping> maps_of(pid_t pid) {
       sp::supervisor::read_proc(fmt::format("/proc/{}/maps", pid)).value_or(""));
 }
 
-/// Plants what `plant` plants in `code` and takes it away again.
+/// Inserts with `plant` into `code`, and removes again.
 template <typename Plant>
 void measure(const char* what, std::size_t count, sp::supervisor::BreakpointTable& code,
              const Plant& plant) {
@@ -133,7 +133,7 @@ void plant_one_by_one(std::size_t count, const Child& child, sp::supervisor::Gua
   });
 }
 
-/// In a process of its own, whose heap holds nothing of an earlier one.
+/// In a process of its own, whose heap holds nothing of an earlier run.
 template <typename Plant>
 void alone(std::size_t count, const Plant& plant) {
   std::fflush(stdout);
@@ -150,7 +150,7 @@ void alone(std::size_t count, const Plant& plant) {
     ::kill(child.pid, SIGKILL);
     ::waitpid(child.pid, nullptr, 0);
     ::unlink(path.c_str());
-    guardian = sp::core::fail("");  // it says goodbye
+    guardian = sp::core::fail("");  // its destructor says goodbye
   }
   std::fflush(stdout);
   ::_exit(0);

@@ -1,9 +1,9 @@
 // profile_memory [SAMPLES [STACKS]]
 //
-// What the aggregate costs on a long run: feeds SAMPLES (10 million) made-up samples of a program
-// with STACKS (200,000) distinct call paths, drawn as real ones are (few are hot, most are rare),
-// and says nanoseconds a sample, bytes, and the time to name and fold them. Then the same with a
-// stack that is new every time, to show the bound.
+// What the aggregation of a long run costs: feeds SAMPLES (10 million) synthetic samples of a
+// program with STACKS (200,000) distinct call paths, distributed as real ones are (few are hot,
+// most are rare), and prints nanoseconds per sample, bytes, and the time to name and fold them.
+// Then the same with a new stack every time, as the worst case.
 
 #include <sys/resource.h>
 #include <time.h>
@@ -31,7 +31,7 @@ using sp::profiler::Profile;
 
 using Random = std::mt19937_64;
 
-/// CPU time of this thread: a busy machine must not count.
+/// CPU time of this thread, which does not depend on the load of the machine.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -46,7 +46,7 @@ long peak_kib() {
   return usage.ru_maxrss;
 }
 
-/// Every 64 bytes are a function, as far as this namer knows.
+/// A namer for which every 64 bytes are a function.
 class BlockNamer final : public sp::profiler::Namer {
  public:
   void add_module(const sp::core::Module& /*module*/) override {}
@@ -62,7 +62,7 @@ class BlockNamer final : public sp::profiler::Namer {
 };
 
 /// A call path of 8 to 40 frames over 20,000 call sites. Paths share their outer parts, because at
-/// every level a few sites are much likelier than the rest.
+/// every level a few sites are much more probable than the rest.
 std::vector<Frame> random_path(Random& random) {
   std::uniform_int_distribution<int> length(8, 40);
   std::vector<Frame> outermost_first;
@@ -86,7 +86,7 @@ void bench_real(std::uint64_t samples, std::size_t stacks) {
     path.stack.frames = random_path(random);
     frames += path.stack.frames.size();
   }
-  // Rank r is drawn with a likelihood of about 1/r, and the pc varies within its function.
+  // Rank r has a probability of about 1/r, and the pc varies within its function.
   std::uniform_real_distribution<double> uniform(0, 1);
   Profile profile(false);
   double adding = 0;

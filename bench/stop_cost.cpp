@@ -1,9 +1,10 @@
-// What one timed stop costs the target: ours against the same ptrace requests in a plain loop.
+// What one sampling stop costs the target: superprofiler against a plain loop of the same ptrace
+// requests.
 //
-// A child does a fixed amount of work. How much longer it takes with a sampler, divided by the
-// number of stops, is what a stop costs it: everything counts, the interrupt, the two context
-// switches and the cold caches after them. All samplers run in turn, in several rounds, and the
-// medians are printed; only ratios within one run mean something on a shared machine.
+// A child does a fixed amount of work. The additional time that it takes with a sampler, divided by
+// the number of stops, is the cost of a stop. It includes the interrupt, the two context switches
+// and the cold caches after them. All samplers run in turn, in several rounds, and the medians are
+// printed; on a shared machine only ratios within one run are meaningful.
 #include <elf.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -37,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 std::uint64_t g_rounds = 0;
 microseconds g_interval{1000};
 
-/// The target's work: it touches 8 KiB of stack, as programs do.
+/// The target's work, which touches 8 KiB of stack, as programs do.
 void work() {
   std::array<volatile std::uint64_t, 1024> cells{};
   std::uint64_t x = 1;
@@ -59,7 +60,7 @@ struct Measured {
   std::uint64_t stops = 0;
 };
 
-/// Forks the target, lets `sample` watch it, and times it from its start to its end.
+/// Forks the target, runs `sample` on it, and times it from start to end.
 Measured run(const std::function<std::uint64_t(pid_t)>& sample) {
   int go[2];
   if (::pipe(go) != 0) {
@@ -87,7 +88,7 @@ std::uint64_t bare(pid_t child) {
   return 0;
 }
 
-/// The floor: SIGSTOP from a thread on the other CPU; wait, siginfo, registers, 16 KiB of stack,
+/// The baseline: SIGSTOP from a thread on the other CPU; wait, siginfo, registers, 16 KiB of stack,
 /// continue on the target's own CPU. Nothing else.
 std::uint64_t plain_loop(pid_t child) {
   using Registers = sp::arch::Native::Registers;

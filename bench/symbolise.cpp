@@ -1,5 +1,5 @@
-// How long it takes to name addresses of a file: the first one (its debug information is opened)
-// and further ones, evenly spread over its code.
+// How long it takes to symbolise addresses of a file: the first one, which opens its debug
+// information, and others, evenly spread over its code.
 //
 //   symbolise FILE...
 

@@ -1,5 +1,5 @@
-// How many stacks a second the unwinder makes: a program is stopped at known depths, its stack
-// copied once, and the copy unwound again and again.
+// How many stacks a second the unwinder unwinds: stops a program at known depths, copies its stack
+// once, and unwinds the copy again and again.
 //
 //   unwind_throughput PROGRAM [ARGS...]     that program, stopped after 100 ms
 //   unwind_throughput                       this program, stopped at depths 5, 20, 50 and 200
@@ -23,7 +23,7 @@ namespace {
 
 constexpr core::Duration kMeasured = std::chrono::milliseconds(500);
 
-/// A stack of `depth` frames of ours, over those of libc.
+/// A stack of `depth` frames of this program above those of libc.
 __attribute__((noinline)) int recurse(int depth) {
   volatile int below = depth;
   if (depth > 0) {

@@ -54,7 +54,7 @@ void Release::begin() {
   for (const auto& [tid, tracee] : tracees) {
     // Stops that were asked for come by themselves. Other threads that run are stopped once, to be
     // detached; those that sleep are left alone, and the kernel lets go of them when we exit.
-    if (tracee.slot != nullptr && tracee.slot->state == SlotState::asked) {
+    if (tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending) {
       in_need.erase(tracee.process.get());
       continue;
     }
@@ -112,7 +112,7 @@ bool Release::stops_are_pending() const {
   std::uint64_t version = 0;
   lifecycle_.slots().refresh(slots, version);
   return std::any_of(slots.begin(), slots.end(),
-                     [](const auto& slot) { return slot->state == SlotState::asked; });
+                     [](const auto& slot) { return slot->state == SlotState::stop_pending; });
 }
 
 void Release::cancel_pending_stops() {
@@ -120,7 +120,7 @@ void Release::cancel_pending_stops() {
   std::uint64_t version = 0;
   lifecycle_.slots().refresh(slots, version);
   for (const auto& slot : slots) {
-    if (slot->state != SlotState::asked || !slot->by_signal) {
+    if (slot->state != SlotState::stop_pending || !slot->by_signal) {
       continue;
     }
     // The thread sits where no signal reaches it (vfork, a hung disk). A SIGSTOP that is still
@@ -128,7 +128,7 @@ void Release::cancel_pending_stops() {
     if (!slot->guard->stopped_by_others) {
       ::kill(slot->process.pid, SIGCONT);
     }
-    settle(*slot, SlotState::not_sampled);
+    end_pending_stop(*slot, SlotState::not_sampled);
   }
 }
 

@@ -154,9 +154,9 @@ void RequestServer::suspend() {
 void RequestServer::interrupt_slots() {
   for (const auto& slot : parts_.timer.take_interrupts()) {
     const Tracee* const tracee = parts_.lifecycle.tracees().find(slot->thread.tid);
-    slot->asked_at = core::Clock::now().time_since_epoch().count();
+    slot->stop_requested_at = core::Clock::now().time_since_epoch().count();
     if (tracee == nullptr || tracee->slot != slot || !ptrace::interrupt(slot->thread.tid)) {
-      settle(*slot, SlotState::idle);
+      end_pending_stop(*slot, SlotState::idle);
     }
   }
 }

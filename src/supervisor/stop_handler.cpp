@@ -20,7 +20,7 @@ bool is_own_stop(const Tracee& tracee) {
     return false;
   }
   // A process in a pid namespace of its own sees its tracer as pid 0.
-  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::asked;
+  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending;
   return info->si_pid == ::getpid() || (info->si_pid == 0 && expected);
 }
 
@@ -39,9 +39,9 @@ void carry_over_stop(Tracee& tracee, const TracedProcess& process) {
   }
   tracee.slot->by_signal = true;
   // Only from here on: the exec itself is no cost of ours.
-  tracee.slot->asked_at = core::Clock::now().time_since_epoch().count();
+  tracee.slot->stop_requested_at = core::Clock::now().time_since_epoch().count();
   ++tracee.slot->guard->stops_in_flight;
-  tracee.slot->state = SlotState::asked;
+  tracee.slot->state = SlotState::stop_pending;
 }
 
 }  // namespace
@@ -141,8 +141,8 @@ void StopHandler::on_interrupt_stop(Tracee& tracee) {
   if (std::exchange(tracee.group_stopped, false)) {
     on_group_stop_end(tracee);
   }
-  const bool asked =
-      tracee.slot != nullptr && tracee.slot->state == SlotState::asked && !tracee.slot->by_signal;
+  const bool asked = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending &&
+                     !tracee.slot->by_signal;
   if (asked || tracee.blocked_wait != 0) {
     sample_and_resume(tracee);
     return;
@@ -155,10 +155,11 @@ void StopHandler::on_interrupt_stop(Tracee& tracee) {
 
 void StopHandler::sample_and_resume(Tracee& tracee) {
   const auto slot = tracee.slot;
-  const bool wanted = slot != nullptr && slot->state == SlotState::asked;
+  const bool wanted = slot != nullptr && slot->state == SlotState::stop_pending;
   const bool slept = tracee.blocked_wait != 0;
   const core::TimePoint reported_at = parts_.run.reported_at;
-  const core::TimePoint asked_at{core::Duration{slot != nullptr ? slot->asked_at.load() : 0}};
+  const core::TimePoint asked_at{
+      core::Duration{slot != nullptr ? slot->stop_requested_at.load() : 0}};
   const bool is_spoilt =
       wanted && parts_.instrument != nullptr && parts_.instrument->spoils_sample(tracee, asked_at);
   const bool take = (wanted || slept) && tracee.process->profiled && !is_spoilt;
@@ -180,22 +181,22 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
                      core::Clock::now() - reported_at - for_instrument + parts_.timer.tick_cost());
     parts_.timer.sample_was_taken(parts_.sampler.fell_on_system_call(),
                                   parts_.sampler.found_it_asleep());
-    SlotState asked = SlotState::asked;
+    SlotState asked = SlotState::stop_pending;
     if (slot->state.compare_exchange_strong(asked, SlotState::idle) && slot->by_signal) {
       --slot->guard->stops_in_flight;
     }
   } else if (slept) {
     parts_.meter.add_woken(core::Clock::now() - reported_at);
   }
-  if (take && !parts_.sampler.hand_on()) {
+  if (take && !parts_.sampler.send_sample()) {
     parts_.timer.sample_was_dropped();
   }
 }
 
 void StopHandler::resume(Tracee& tracee, int signal) {
   // Detached with a SIGSTOP of ours on its way it would stop for good: that has to come first.
-  const bool stop_is_coming =
-      tracee.slot != nullptr && tracee.slot->by_signal && tracee.slot->state == SlotState::asked;
+  const bool stop_is_coming = tracee.slot != nullptr && tracee.slot->by_signal &&
+                              tracee.slot->state == SlotState::stop_pending;
   let_run(tracee, signal, !stop_is_coming);
 }
 
@@ -203,7 +204,7 @@ void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
   // Any stop takes the place of a PTRACE_INTERRUPT that was on its way.
   tracee.blocked_wait = 0;
   if (tracee.slot != nullptr && !tracee.slot->by_signal) {
-    SlotState asked = SlotState::asked;
+    SlotState asked = SlotState::stop_pending;
     tracee.slot->state.compare_exchange_strong(asked, SlotState::idle);
   }
   const bool detach = may_detach && (parts_.run.releasing || tracee.let_go);
@@ -257,7 +258,8 @@ void StopHandler::on_exec(Tracee& tracee) {
     caller = parts_.lifecycle.tracees().find(static_cast<pid_t>(*former));
   }
   const bool stop_is_pending = caller != nullptr && caller->slot != nullptr &&
-                               caller->slot->state == SlotState::asked && caller->slot->by_signal;
+                               caller->slot->state == SlotState::stop_pending &&
+                               caller->slot->by_signal;
   const auto before = tracee.process;
   parts_.lifecycle.flush_own(*before, tracee.id);
   if (caller != nullptr && caller != &tracee) {
@@ -295,7 +297,7 @@ void StopHandler::on_exit_event(Tracee& tracee) {
   ++process.exiting;
   tracee.last_name = read_name(process.id.pid, tracee.id.tid);
   if (tracee.slot != nullptr) {
-    settle(*tracee.slot, SlotState::not_sampled);
+    end_pending_stop(*tracee.slot, SlotState::not_sampled);
   }
   const bool has_old_maps =
       process.samples_since_maps > 0 ||

@@ -12,7 +12,7 @@
 
 namespace sp::test {
 
-/// The emulation's own copy of the scratch memory.
+/// A copy of the scratch memory for the emulation.
 class CopiedMemory : public arch::MemoryAccess {
  public:
   explicit CopiedMemory(std::span<const std::byte> bytes) : bytes_(bytes.begin(), bytes.end()) {}

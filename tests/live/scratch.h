@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-// A traced child that runs single instructions on the CPU.
+// A traced child that executes single instructions on the CPU.
 namespace sp::test {
 
 // Low enough for 32-bit addresses and displacements to reach it.
@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kScratch = 0x10000000;
 inline constexpr std::size_t kScratchSize = 4096;
 inline constexpr std::uint64_t kCode = kScratch + 64;
 inline constexpr std::uint64_t kMiddle = kScratch + kScratchSize / 2;
-// A page for code from where 32 bits do not reach it.
+// A page for code that 32-bit displacements do not reach.
 inline constexpr std::uint64_t kFarCode = 0x551000000000;
 
 using Random = std::mt19937_64;
@@ -35,7 +35,7 @@ using Random = std::mt19937_64;
 inline std::uint64_t below(Random& random, std::uint64_t limit) { return random() % limit; }
 inline bool one_in(Random& random, std::uint64_t n) { return below(random, n) == 0; }
 
-/// A stopped child that shares the scratch memory with us and runs what it is told.
+/// A stopped child that shares the scratch memory with us and executes given instructions.
 template <typename Registers>
 class ScratchCpu {
  public:
@@ -73,7 +73,8 @@ class ScratchCpu {
   [[nodiscard]] std::span<std::byte> far_code() const { return far_code_; }
   [[nodiscard]] const Registers& initial() const { return initial_; }
 
-  /// Runs one instruction: the registers afterwards, and the signal that stopped the child.
+  /// Executes one instruction. Returns the registers afterwards and the signal that stopped the
+  /// child.
   struct Outcome {
     Registers registers;
     int signal = 0;
@@ -116,7 +117,7 @@ class ScratchCpu {
   bool ready_ = false;
 };
 
-/// Half of them point into the scratch memory, the others are what breaks arithmetic.
+/// Half of them point into the scratch memory, the others are corner cases of arithmetic.
 inline std::uint64_t random_value(Random& random) {
   switch (below(random, 8)) {
     case 0:
@@ -150,7 +151,7 @@ inline std::string in_hex(std::span<const std::byte> code) {
   return text;
 }
 
-/// Keeps this thread and the child on one CPU, where a step costs a third.
+/// Binds this thread and the child to one CPU, where a step costs a third.
 class OneCpu {
  public:
   explicit OneCpu(pid_t pid) {

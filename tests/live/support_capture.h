@@ -12,14 +12,14 @@
 
 namespace sp::test {
 
-/// A program run under ptrace for a test of the unwinder: stopped, copied, let go. All calls are
-/// to be made on the thread that made it. Ends the program with it.
+/// A program that runs under ptrace for a test of the unwinder. All calls must come from the thread
+/// that created it. Kills the program when it goes out of scope.
 class CapturedProgram {
  public:
-  /// Starts it, stopped at its first instruction. stdout and stderr go to /dev/null.
+  /// Starts the program, stopped at its first instruction. stdout and stderr go to /dev/null.
   explicit CapturedProgram(const std::vector<std::string>& argv);
-  /// Starts it untraced, lets it run for a while, and stops all of it by SIGSTOP: only its first
-  /// thread is looked at, and release() leaves it stopped for others to look at.
+  /// Starts the program untraced, lets it run for a while, and stops all threads by SIGSTOP. Only
+  /// its first thread is traced; release() leaves it stopped for other tracers.
   CapturedProgram(const std::vector<std::string>& argv, std::int64_t microseconds);
   CapturedProgram(const CapturedProgram&) = delete;
   CapturedProgram& operator=(const CapturedProgram&) = delete;
@@ -30,18 +30,18 @@ class CapturedProgram {
   /// The thread that stopped last.
   [[nodiscard]] pid_t tid() const { return tid_; }
 
-  /// Lets all threads run on to the next breakpoint instruction of the program's own, with its
-  /// other signals delivered. False where the program ended first.
+  /// Resumes all threads until the next breakpoint instruction of the program itself; delivers its
+  /// other signals. False if the program ended first.
   bool run_to_breakpoint();
-  /// Lets it run for a while and stops its first thread. False where it ended.
+  /// Lets the program run for a while and stops its first thread. False if it ended.
   bool run_for_microseconds(std::int64_t time);
-  /// Of a program that was stopped by SIGSTOP: no longer traced, still stopped.
+  /// Detaches from a program that was stopped by SIGSTOP and leaves it stopped.
   void release();
-  /// One instruction of the thread that stopped last. False where the program ended.
+  /// Steps one instruction of the thread that stopped last. False if the program ended.
   bool step();
 
   [[nodiscard]] arch::Native::Registers registers() const;
-  /// What a sample holds: at most `most` bytes of stack.
+  /// Takes a sample, with at most `most` bytes of stack.
   [[nodiscard]] core::RawStack raw_stack(std::size_t most = std::size_t{8} << 20U) const;
   [[nodiscard]] std::vector<core::Mapping> maps() const;
   [[nodiscard]] std::vector<std::byte> memory(core::Address from, std::size_t size) const;

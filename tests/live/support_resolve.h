@@ -11,7 +11,7 @@
 
 namespace sp::test {
 
-/// Resolves stacks of one stopped program and turns frames back into addresses of it.
+/// Resolves stacks of one stopped program, and converts frames back into its addresses.
 class Resolved {
  public:
   explicit Resolved(std::size_t max_frames = 20'000) : resolver_(options(max_frames)) {}

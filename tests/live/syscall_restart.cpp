@@ -1,4 +1,4 @@
-// System calls that fail with EINTR for a stop, or for a signal's handler.
+// System calls that fail with EINTR because of a stop, or because of a signal's handler.
 #include "supervisor/linux/syscall_restart.h"
 
 #include <gtest/gtest.h>
@@ -24,15 +24,15 @@ using arch::Native;
 
 void do_nothing(int /*signal*/) {}
 
-/// A child that waits for an event, in a call that returns EINTR whenever it is disturbed, and
-/// exits with 0 where the event came, with 1 where EINTR did.
+/// A child that waits for an event in a system call that returns EINTR whenever it is interrupted.
+/// Exits with 0 if the event came, with 1 if the call returned EINTR.
 class SyscallRestart : public ::testing::Test {
  protected:
   SyscallRestart() : event_(::eventfd(0, EFD_CLOEXEC)), child_(::fork()) {
     if (child_ == 0) {
       ::_exit(wait());
     }
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // it waits by now
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // let it begin to wait
     ptrace::bind_to_this_thread();
     EXPECT_TRUE(ptrace::seize(child_, {}));
   }
@@ -60,7 +60,7 @@ class SyscallRestart : public ::testing::Test {
     EXPECT_TRUE(ptrace::interrupt(child_));
     EXPECT_TRUE(ptrace::wait_for(child_));
   }
-  /// Lets the event come, and says with what the child exits.
+  /// Lets the event come, and returns the exit status of the child.
   int end() const {
     EXPECT_TRUE(ptrace::resume(child_, 0));
     const std::uint64_t one = 1;
@@ -104,7 +104,7 @@ TEST_F(SyscallRestart, leaves_a_call_ended_that_a_handler_has_ended) {
     ASSERT_TRUE(ptrace::step(child_, 0));
     ASSERT_TRUE(ptrace::wait_for(child_));
   }
-  // The handler is over, and the thread stands as if a stop had ended its call.
+  // The handler has returned, and the thread looks as if a stop had ended its call.
   ASSERT_EQ(pc(), behind);
   EXPECT_FALSE(undo(0));
   EXPECT_EQ(end(), 1);

@@ -16,7 +16,7 @@ namespace {
 using test::CapturedProgram;
 using test::Resolved;
 
-/// A copy of a target in a place of its own.
+/// A copy of a target in a directory of its own.
 class TargetCopy {
  public:
   explicit TargetCopy(const std::string& name)
@@ -75,7 +75,7 @@ TEST(UnwindCodeFiles, tells_a_rebuilt_program_from_the_one_before) {
     const auto stack = resolver.resolve({program.pid(), 1}, program.tid(), program.raw_stack());
     first = stack.frames.front().where.module;
   }
-  // As a linker does: the old file goes first, and its inode may be given out again.
+  // As a linker does: removes the old file first, and its inode may be reused.
   std::filesystem::remove(copy.path());
   std::filesystem::copy_file(std::string(SP_TARGETS_DIR) + "/unwind_chain_o0", copy.path());
   CapturedProgram program({copy.path(), "sort"});

@@ -16,20 +16,20 @@ namespace {
 using test::CapturedProgram;
 using test::Resolved;
 
-/// The return addresses of a thread, kept by watching its calls and returns while it is stepped;
-/// what lies outside of where the watching began is taken from the first unwound stack.
+/// The return addresses of a thread, known from its calls and returns while it is single-stepped.
+/// The frames outside of the one where that began are taken from the first unwound stack.
 class ShadowStack {
  public:
   explicit ShadowStack(std::vector<std::uint64_t> outer) : returns_(outer.rbegin(), outer.rend()) {}
 
-  /// To be told of each instruction after it was executed.
+  /// Call it after each executed instruction.
   void executed(const core::Instruction& instruction, core::Address pc_after) {
     const bool calls =
         instruction.flow == core::Flow::call || instruction.flow == core::Flow::indirect_call;
     if (calls) {
       returns_.push_back(instruction.next().value());
     } else if (instruction.flow == core::Flow::ret) {
-      // A return that goes elsewhere is a jump: the dynamic linker's trampolines do that.
+      // A return to another address is a jump: the dynamic linker's trampolines do that.
       while (!returns_.empty() && returns_.back() != pc_after.value()) {
         returns_.pop_back();
       }
@@ -64,11 +64,11 @@ std::string in_words(const Resolved& resolved, const core::Stack& stack) {
 struct Tally {
   std::size_t steps = 0;
   std::size_t right = 0;
-  std::size_t cut = 0;  // right as far as it goes, and marked as truncated
+  std::size_t cut = 0;  // correct as far as it goes, and marked as truncated
   std::string first_wrong;
 };
 
-/// Steps from one breakpoint instruction of the program's to the next and unwinds at every one.
+/// Steps from one breakpoint instruction of the program to the next and unwinds at every step.
 Tally step_through(CapturedProgram& program) {
   constexpr std::size_t kMostSteps = 60'000;
   constexpr std::size_t kStackBytes = 32'768;
@@ -120,7 +120,7 @@ TEST_P(UnwindEveryInstruction, matches_the_calls_and_returns_that_were_seen) {
     }
   }
   EXPECT_GT(all.steps, 2'000U);
-  // What the compiler's own start and end files bring has no tables: some 10 instructions.
+  // The compiler's start and end files have no unwind tables: some 10 instructions.
   EXPECT_LE(all.cut, 20U);
   fmt::print("{}: {} steps, {} right, {} cut\n", GetParam(), all.steps, all.right, all.cut);
 }

@@ -17,7 +17,7 @@ using core::StackEnd;
 using test::CapturedProgram;
 using test::Resolved;
 
-/// What the stopped program has noted of its own stack, innermost first.
+/// The stack that the stopped program has recorded itself, innermost first.
 std::vector<std::uint64_t> truth_of(const CapturedProgram& program, const core::RawStack& raw) {
   constexpr std::size_t kFirstArgument = arch::Native::kElfMachine == EM_X86_64 ? 5 : 0;
   const core::Address truth{raw.registers.values[kFirstArgument]};
@@ -28,8 +28,8 @@ std::vector<std::uint64_t> truth_of(const CapturedProgram& program, const core::
   return returns;
 }
 
-/// The frames that lie in the program's own file are those that it knows of, and those that a
-/// library's function returns to.
+/// The frames in the program's own file are those that it has recorded, and those to which a
+/// library function returns.
 void expect_truth(const CapturedProgram& program, const core::RawStack& raw, bool is_static) {
   Resolved resolved;
   const auto stack = resolved.stack(program, raw);
@@ -167,7 +167,7 @@ TEST(Unwind, invents_nothing_where_only_pc_and_sp_are_known) {
   raw.registers.complete = false;
   const auto part = resolved.stack(program, raw);
   ASSERT_LE(part.frames.size(), whole.frames.size());
-  // Where all code finds its callers by sp alone nothing is missing.
+  // Nothing is missing if all code finds its callers by sp alone.
   const bool is_whole = part.frames.size() == whole.frames.size();
   EXPECT_EQ(part.end, is_whole ? StackEnd::root : StackEnd::no_unwind_info);
   EXPECT_TRUE(std::equal(part.frames.begin(), part.frames.end(), whole.frames.begin()));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# attach_rounds.sh [N] [SUPERPROFILER] [TARGETS]: attaches to a busy multi-threaded program and lets
-# go of it N times (1000), and looks each time whether anything was left behind. The program must
+# attach_rounds.sh [N] [SUPERPROFILER] [TARGETS]: attaches to a busy multi-threaded program and
+# detaches from it N times (1000), and checks each time that nothing was left behind. The program must
 # end with the right answer. SUPERPROFILER and TARGETS (the built tests/targets) default to those of
 # build/release.
 set -uo pipefail
@@ -12,7 +12,7 @@ directory=$(mktemp -d)
 mkfifo "$directory/input"
 "$targets/steady" 6 4 <"$directory/input" >"$directory/answer" &
 target=$!
-exec 9>"$directory/input" # its stdin stays open until we are through
+exec 9>"$directory/input" # keeps its stdin open until the end
 trap 'kill -KILL $target 2>/dev/null; rm -rf "$directory"' EXIT
 
 for ((i = 0; i < 600; ++i)); do

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # kill_rounds.sh [N] [SUPERPROFILER] [TARGETS]: counts running programs exactly and kills superprofiler
-# at a random moment, N times (200): in turn programs with thousands of hot breakpoints and one thread or
-# eight, threads that wait for each other, a tree of forks, and attached ones. Each program must go on
-# and end with the right answer. Prints how many breakpoints stood at every tenth kill. SUPERPROFILER and TARGETS (the built tests/targets) default to those of build/release.
+# at a random moment, N times (200): in turn programs with thousands of hot breakpoints and one or eight
+# threads, threads that wait for each other, a tree of forks, and attached programs. Each program must
+# continue and end with the right answer. Prints how many breakpoints were inserted at every tenth kill.
+# SUPERPROFILER and TARGETS (the built tests/targets) default to those of build/release.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rounds=${1:-200}
@@ -31,7 +32,7 @@ await() { # SECONDS COMMAND...
 ready() { grep -q ready "$directory/answer"; }
 right() { [[ $(cat "$directory/answer") == "$1" ]]; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
-planted() { # breakpoints that stand in the process's program and libraries
+planted() { # counts the breakpoints in the code of the program and its libraries
   python3 - "$1" <<'END' 2>/dev/null >>"$directory/planted"
 import sys
 total = 0
@@ -55,7 +56,7 @@ attached() { # THREADS WORKERS
   mkfifo "$directory/input"
   "$targets/steady" "$@" <"$directory/input" >"$directory/answer" 2>"$directory/errors" &
   target=$!
-  exec 9>"$directory/input" # its stdin stays open until we are through
+  exec 9>"$directory/input" # keeps its stdin open until the end
   await 30 ready || complain "it did not begin"
   "$superprofiler" "${options[@]}" -p $target 2>/dev/null &
   profiler=$!
@@ -70,7 +71,7 @@ attached() { # THREADS WORKERS
   right $'ready\nright' || complain "it said $(cat "$directory/answer")"
   rm -f "$directory/input"
 }
-launched() { # ANSWER COMMAND...: killed anywhere from before the program begins
+launched() { # ANSWER COMMAND...: kills it at any time, even before the program begins
   local answer=$1
   shift
   "$superprofiler" "${options[@]}" -- "$@" >"$directory/answer" 2>"$directory/errors" &
@@ -89,7 +90,7 @@ launched() { # ANSWER COMMAND...: killed anywhere from before the program begins
   elif [[ -s $directory/errors ]]; then
     complain "it said $(head -1 "$directory/errors")"
   else
-    # It may have had no breakpoint yet, or be one that died: see the note on signal masks in
+    # It may not have had a breakpoint yet, or it died: see the note on signal masks in
     # ARCHITECTURE.md. Counted apart.
     unanswered=$((unanswered + 1))
   fi

@@ -14,6 +14,7 @@
 
 #include "arch/native.h"
 #include "core/log.h"
+#include "supervisor/injection/code_cave.h"
 #include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/shadow_stack.h"

@@ -11,20 +11,20 @@
 namespace sp::supervisor {
 
 /// The ptrace thread's end of the event channel. The thread must never wait for the analyzer while
-/// tracees may be stopped, so what has to arrive waits here when the channel is full, and samples
+/// tracees may be stopped. If the channel is full, events that must arrive are queued here; samples
 /// are dropped and counted.
 class Outbox {
  public:
   explicit Outbox(core::Channel<core::StopEvent>& channel) : channel_(channel) {}
 
-  /// An event that has to arrive, in order; nothing goes out after close().
+  /// Sends an event that must arrive, in order. Ignored after close().
   void deliver(core::StopEvent event);
-  /// A sample, pushed without waking the reader: it is pushed on the CPU of the thread that was
-  /// stopped, which waits to run on. False where it had to be dropped.
+  /// Sends a sample without waking the reader: this runs on the CPU of the stopped thread, which
+  /// waits to run on. False if it was dropped.
   bool offer(core::StopEvent event);
-  /// Moves on what waits; to be called in every round.
+  /// Sends what is queued, as far as the channel has room. Call it in every round.
   void flush();
-  /// Waits until all has gone out, says how much was lost, and closes the channel.
+  /// Waits until the queue is empty, sends the number of lost samples and closes the channel.
   void close();
 
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }

@@ -2,75 +2,74 @@
 
 #include <sys/types.h>
 
-#include <array>
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "core/address.h"
 #include "core/fd.h"
 #include "core/result.h"
 #include "supervisor/guardian/journal.h"
+#include "supervisor/guardian/pending_stops.h"
 
 namespace sp::supervisor {
 
-/// One process that a SIGSTOP of ours may be on its way to. Lives in memory that is shared with the
-/// guardian process.
-struct PendingStops {
-  std::atomic<pid_t> pid{0};  // 0: the place is free
-  std::atomic<std::uint64_t> start_time{0};
-  /// SIGSTOPs that were sent and whose stop was not yet ended.
-  std::atomic<int> stops_in_flight{0};
-  /// Somebody else has stopped it: it must stay stopped without us.
-  std::atomic<bool> stopped_by_others{false};
-};
-
-struct PendingStopTable {
-  static constexpr std::size_t kPlaces = 4096;
-  std::array<PendingStops, kPlaces> places;
-};
-
-/// A process that outlives a SIGKILL of superprofiler for a moment. The kernel lets tracees go when
-/// their tracer dies, but a SIGSTOP that was then in flight would leave the target stopped: the
-/// guardian undoes it with SIGCONT, unless somebody else had stopped the target as well. It also
-/// takes away breakpoints that are left.
+/// The guardian: a process that restores the target if superprofiler is killed. This class is
+/// superprofiler's end of it and is used on the ptrace thread.
+///
+/// The kernel detaches tracees when their tracer dies, but a SIGSTOP that is pending then would
+/// leave the target stopped, and breakpoints would stay in its code. The guardian
+///   - restores the bytes that the Journal lists, through the /proc/PID/mem descriptors that were
+///     registered;
+///   - sends SIGCONT to processes with entries in the pending-stop table, unless somebody else has
+///     stopped them as well;
+///   - finds forked children that it was not told of, and disarms the injected SIGTRAP handlers.
+///
+/// In: messages over a socket (registered memory, handlers, goodbye), and two pieces of shared
+/// memory, the journal and the pending-stop table, which need no message. The guardian polls the
+/// socket and a signalfd for the parent-death signal of the ptrace thread. Out: nothing.
 class Guardian {
  public:
-  /// Forks it; to be called while the process has one thread. It closes every descriptor that is
-  /// not its own, leaves our session and process group, and does nothing but wait. It is a child of
-  /// ours, so that wait(2) for any child sees its end too.
+  /// Forks it; call it while the process has one thread. The guardian closes every descriptor that
+  /// is not its own and leaves our session and process group. It is a child of ours, so that
+  /// wait(2) for any child reports its end too.
   [[nodiscard]] static core::Result<Guardian> start();
 
   Guardian(Guardian&& other) noexcept;
   Guardian& operator=(Guardian&&) = delete;
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
-  /// Sends it away, for nothing is in flight any more, and waits for its end.
+  /// Says goodbye and waits for the process's end; unless a stop is still pending: then the
+  /// guardian outlives us and undoes it.
   ~Guardian();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  /// A place for a process; nullptr where all are taken (it is then not to be sent SIGSTOP).
+  /// An entry of the pending-stop table; null if all are taken: then the process must not be sent
+  /// SIGSTOP.
   [[nodiscard]] PendingStops* guard(pid_t pid, std::uint64_t start_time);
-  static void release(PendingStops* place);
+  static void release(PendingStops* entry);
 
-  /// Hands it the memory of an address space that breakpoints are planted in, and says when that is
-  /// gone.
+  /// Registers the /proc/PID/mem descriptor of an address space that breakpoints are inserted in.
+  /// False if the guardian is dead.
   [[nodiscard]] bool register_memory(std::uint32_t space, int memory);
   void unregister_memory(std::uint32_t space);
-  /// There is a handler in it (see rescue.h) that has nothing to do once the breakpoints are gone.
+  /// Registers the injected SIGTRAP handler of an address space (breakpoints/trap_handler.h), which
+  /// is to be disarmed once the breakpoints are gone.
   void register_trap_handler(std::uint32_t space, core::Address handler);
   [[nodiscard]] Journal& journal() { return *journal_; }
 
  private:
-  Guardian(PendingStopTable* board, std::unique_ptr<Journal> planted, core::UniqueFd lifeline,
+  Guardian(PendingStopTable* pending_stops, std::unique_ptr<Journal> journal, core::UniqueFd socket,
            pid_t pid)
-      : board_(board), journal_(std::move(planted)), lifeline_(std::move(lifeline)), pid_(pid) {}
+      : pending_stops_(pending_stops),
+        journal_(std::move(journal)),
+        socket_(std::move(socket)),
+        pid_(pid) {}
 
-  PendingStopTable* board_;
+  PendingStopTable* pending_stops_;
   std::unique_ptr<Journal> journal_;
-  core::UniqueFd lifeline_;
+  core::UniqueFd socket_;
   pid_t pid_;
 };
 

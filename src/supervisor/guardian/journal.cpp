@@ -17,14 +17,14 @@ static_assert(kBytes <= sizeof(std::uint32_t));
 
 constexpr std::uint64_t kPageSize = 4096;
 
-struct Left {
+struct Breakpoint {
   std::uint64_t address;
   std::uint32_t original;
 };
 
-/// Breakpoints of one page, by address, with one read and one write: until the last is gone a
-/// thread that blocks SIGTRAP dies of it. Nobody else writes to text meanwhile.
-void restore_page(int memory, std::span<const Left> breakpoints) {
+/// Restores the breakpoints of one page, sorted by address, with one read and one write: as long as
+/// one is left, a thread that blocks SIGTRAP dies of it. Nobody else writes to text meanwhile.
+void restore_page(int memory, std::span<const Breakpoint> breakpoints) {
   std::array<std::byte, kPageSize + kBytes> bytes{};
   const std::uint64_t first = breakpoints.front().address;
   const std::size_t size = breakpoints.back().address + kBytes - first;
@@ -32,7 +32,7 @@ void restore_page(int memory, std::span<const Left> breakpoints) {
       static_cast<ssize_t>(size)) {
     return;
   }
-  for (const Left& one : breakpoints) {
+  for (const Breakpoint& one : breakpoints) {
     std::byte* const at = bytes.data() + (one.address - first);
     if (std::equal(at, at + kBytes, arch::Native::kBreakpoint.begin())) {
       std::memcpy(at, &one.original, kBytes);
@@ -42,11 +42,11 @@ void restore_page(int memory, std::span<const Left> breakpoints) {
       ::pwrite(memory, bytes.data(), size, static_cast<off_t>(first));
 }
 
-void restore_all(int memory, std::vector<Left>& breakpoints) {
+void restore_all(int memory, std::vector<Breakpoint>& breakpoints) {
   std::sort(breakpoints.begin(), breakpoints.end(),
-            [](const Left& a, const Left& b) { return a.address < b.address; });
-  for (std::span<const Left> rest = breakpoints; !rest.empty();) {
-    const auto end = std::find_if(rest.begin(), rest.end(), [&](const Left& one) {
+            [](const Breakpoint& a, const Breakpoint& b) { return a.address < b.address; });
+  for (std::span<const Breakpoint> rest = breakpoints; !rest.empty();) {
+    const auto end = std::find_if(rest.begin(), rest.end(), [&](const Breakpoint& one) {
       return one.address / kPageSize != rest.front().address / kPageSize;
     });
     const auto page = static_cast<std::size_t>(end - rest.begin());
@@ -61,49 +61,49 @@ Journal::Journal() {
   void* memory = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory != MAP_FAILED) {
-    board_ = static_cast<Board*>(memory);  // zeros are an empty board
+    shared_ = static_cast<Shared*>(memory);  // zeros are an empty journal
   }
 }
 
 Journal::~Journal() {
-  if (board_ != nullptr) {
-    ::munmap(board_, kSize);
+  if (shared_ != nullptr) {
+    ::munmap(shared_, kSize);
   }
 }
 
 Journal::EntryId Journal::add(std::uint32_t space, core::Address address,
                               std::span<const std::byte> original, bool last) {
-  EntryId place = kNoEntry;
+  EntryId id = kNoEntry;
   if (!free_.empty()) {
-    place = free_.back();
+    id = free_.back();
     free_.pop_back();
-  } else if (board_ != nullptr && board_->used < kPlaces) {
-    place = board_->used;
+  } else if (shared_ != nullptr && shared_->used < kEntries) {
+    id = shared_->used;
   } else {
     return kNoEntry;
   }
-  Entry& entry = board_->entries[place];
+  Entry& entry = shared_->entries[id];
   entry.space = space | (last ? kLast : 0);
   std::memcpy(&entry.original, original.data(), kBytes);
   entry.address.store(address.value(), std::memory_order_release);
-  if (place == board_->used) {
-    board_->used.store(place + 1, std::memory_order_release);
+  if (id == shared_->used) {
+    shared_->used.store(id + 1, std::memory_order_release);
   }
-  return place;
+  return id;
 }
 
-void Journal::remove(EntryId place) {
-  if (place != kNoEntry) {
-    board_->entries[place].address.store(0, std::memory_order_release);
-    free_.push_back(place);
+void Journal::remove(EntryId id) {
+  if (id != kNoEntry) {
+    shared_->entries[id].address.store(0, std::memory_order_release);
+    free_.push_back(id);
   }
 }
 
 void Journal::restore(const std::map<std::uint32_t, core::UniqueFd>& memories) const {
-  std::map<std::uint32_t, std::vector<Left>> first;
-  std::map<std::uint32_t, std::vector<Left>> last;
-  for (EntryId place = 0; board_ != nullptr && place < board_->used; ++place) {
-    const Entry& entry = board_->entries[place];
+  std::map<std::uint32_t, std::vector<Breakpoint>> first;
+  std::map<std::uint32_t, std::vector<Breakpoint>> last;
+  for (EntryId id = 0; shared_ != nullptr && id < shared_->used; ++id) {
+    const Entry& entry = shared_->entries[id];
     const std::uint64_t address = entry.address.load(std::memory_order_acquire);
     const std::uint32_t space = entry.space & ~kLast;
     if (address != 0 && memories.contains(space)) {
@@ -111,8 +111,8 @@ void Journal::restore(const std::map<std::uint32_t, core::UniqueFd>& memories) c
       (is_last ? last : first)[space].push_back({address, entry.original});
     }
   }
-  for (auto* const left : {&first, &last}) {
-    for (auto& [space, breakpoints] : *left) {
+  for (auto* const of_spaces : {&first, &last}) {
+    for (auto& [space, breakpoints] : *of_spaces) {
       restore_all(memories.at(space).get(), breakpoints);
     }
   }

@@ -11,32 +11,34 @@
 
 namespace sp::supervisor {
 
-/// The breakpoints that stand in anybody's memory, in memory that is shared with the guardian
-/// process, which takes them away where superprofiler died without having done it.
+/// The undo log of changed bytes: all breakpoints in the memory of all targets. Lives in memory
+/// that is shared with the guardian process, which restores the original bytes if superprofiler
+/// dies without having done it.
 ///
-/// One entry is a breakpoint: written before it is planted and erased after it was taken away, so
-/// that at any instant every breakpoint has one. The guardian looks what stands there.
+/// One entry is one breakpoint. It is written before the breakpoint is inserted and erased after it
+/// was removed, so at any instant every breakpoint has one; the guardian checks what is there.
 class Journal {
  public:
   using EntryId = std::uint32_t;
   static constexpr EntryId kNoEntry = ~EntryId{0};
 
-  /// Maps the board; to be called before the guardian is forked. Without memory for it places
-  /// cannot be had.
+  /// Maps the shared memory; call it before the guardian is forked. If that fails, no entry can be
+  /// added.
   Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
   ~Journal();
 
-  /// `last`: to be taken away when all others are.
+  /// kNoEntry if the journal is full. `last`: to be restored after all others.
   [[nodiscard]] EntryId add(std::uint32_t space, core::Address address,
                             std::span<const std::byte> original, bool last = false);
-  void remove(EntryId place);
+  void remove(EntryId id);
 
-  /// A number for an address space.
+  /// A number for a new address space.
   [[nodiscard]] std::uint32_t new_space() { return next_space_++; }
 
-  /// The guardian's: restores what stands in the address spaces whose memory it has.
+  /// Restores the original bytes in the address spaces whose memory is given. Runs in the guardian
+  /// process.
   void restore(const std::map<std::uint32_t, core::UniqueFd>& memories) const;
 
  private:
@@ -45,16 +47,16 @@ class Journal {
     std::uint32_t space;                 // with kLast
     std::uint32_t original;
   };
-  struct Board {
-    std::atomic<std::uint32_t> used;  // entries beyond were never used
+  struct Shared {
+    std::atomic<std::uint32_t> used;  // entries from here on were never used
     Entry entries[1];
   };
   static constexpr std::uint32_t kLast = 1U << 31U;
-  // 64 MiB that cost nothing until they are written to.
+  // 64 MiB that cost nothing until they are written.
   static constexpr std::size_t kSize = std::size_t{64} << 20U;
-  static constexpr EntryId kPlaces = (kSize - sizeof(Board)) / sizeof(Entry);
+  static constexpr EntryId kEntries = (kSize - sizeof(Shared)) / sizeof(Entry);
 
-  Board* board_ = nullptr;
+  Shared* shared_ = nullptr;
   std::vector<EntryId> free_;
   std::uint32_t next_space_ = 1;
 };

@@ -1,13 +1,14 @@
 #include "supervisor/guardian/orphan_cleanup.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,13 +20,10 @@ namespace sp::supervisor {
 namespace {
 
 using arch::NativeRescue;
+using std::chrono::milliseconds;
 
-void sleep_milliseconds(long milliseconds) {
-  const timespec pause{milliseconds / 1000, (milliseconds % 1000) * 1'000'000};
-  ::nanosleep(&pause, nullptr);
-}
-
-/// By now another superprofiler may have attached, with a handler in the same place.
+/// Checks the owner first: by now another superprofiler may have attached, with a handler at the
+/// same address.
 void disarm(int memory, std::uint64_t handler, std::uint64_t superprofiler) {
   constexpr auto& kDisarmed = NativeRescue::kDisarmed;
   const auto at = static_cast<off_t>(handler);
@@ -38,7 +36,7 @@ void disarm(int memory, std::uint64_t handler, std::uint64_t superprofiler) {
   }
 }
 
-/// Whose memory it is; 0 where that cannot be told.
+/// The process that a memory descriptor belongs to; 0 if that cannot be told.
 pid_t owner_of(int memory) {
   std::array<char, 64> path{};
   const std::string link = "/proc/self/fd/" + std::to_string(memory);
@@ -48,62 +46,62 @@ pid_t owner_of(int memory) {
   return is_process ? static_cast<pid_t>(std::atoi(path.data() + kProc.size())) : 0;
 }
 
-/// A handler that may still be needed.
-struct Armed {
+/// A handler that threads may still be on their way to.
+struct ArmedHandler {
   int memory;
-  std::uint64_t handler;
-  TrapDrain process;
+  std::uint64_t address;
+  TrapDrain threads;
 };
 
-/// A program that has breakpoints of its own would turn back to them for ever, so each handler is
-/// disarmed as soon as nobody is on the way to it any more. Disarmed too early it would let a
-/// thread go on in the middle of an instruction: where a process is stopped all that time, it stays
-/// armed.
-void disarm_in_time(std::vector<Armed> armed, std::uint64_t superprofiler) {
-  constexpr int kLooks = 3000;
-  for (int look = 0; look < kLooks && !armed.empty(); ++look) {
-    std::erase_if(armed, [&](Armed& handler) {
-      const bool turned_back = handler.process.look();
-      if (turned_back) {
-        disarm(handler.memory, handler.handler, superprofiler);
+/// Disarms each handler as soon as no thread is on its way to it. Left armed, it would send a
+/// program that has breakpoints of its own back to them for ever. Disarmed too early, it would let
+/// a thread continue in the middle of an instruction; so if a process is stopped all that time, its
+/// handler stays armed.
+void disarm_when_drained(std::vector<ArmedHandler> armed, std::uint64_t superprofiler) {
+  constexpr int kRounds = 3000;
+  for (int round = 0; round < kRounds && !armed.empty(); ++round) {
+    std::erase_if(armed, [&](ArmedHandler& handler) {
+      const bool is_drained = handler.threads.check();
+      if (is_drained) {
+        disarm(handler.memory, handler.address, superprofiler);
       }
-      return turned_back;
+      return is_drained;
     });
-    sleep_milliseconds(20);
+    std::this_thread::sleep_for(milliseconds(20));
   }
 }
 
 }  // namespace
 
-void clean_up_orphans(const Journal& planted, const Memories& memories, const Handlers& handlers,
+void clean_up_orphans(const Journal& journal, const Memories& memories, const Handlers& handlers,
                       std::uint64_t superprofiler) {
   constexpr int kRounds = 200;
   constexpr int kQuietRounds = 20;
-  std::set<std::uint64_t> places;
+  std::set<std::uint64_t> addresses;
   std::set<pid_t> known;
-  std::vector<Armed> armed;
+  std::vector<ArmedHandler> armed;
   for (const auto& [space, memory] : memories) {
     const pid_t pid = owner_of(memory.get());
     known.insert(pid);
     if (const auto handler = handlers.find(space); handler != handlers.end()) {
-      places.insert(handler->second);
+      addresses.insert(handler->second);
       armed.push_back({memory.get(), handler->second, TrapDrain(pid)});
     }
   }
-  std::vector<Memories> of_strays;
-  for (int round = 0, quiet = 0; round < kRounds && quiet < kQuietRounds && !places.empty();
+  std::vector<Memories> orphan_memories;
+  for (int round = 0, quiet = 0; round < kRounds && quiet < kQuietRounds && !addresses.empty();
        ++round) {
-    auto strays = find_orphaned_children(places, superprofiler, known);
-    quiet = strays.empty() ? quiet + 1 : 0;
-    for (OrphanedChild& stray : strays) {
-      known.insert(stray.pid);
-      armed.push_back({stray.memory.get(), stray.handler, TrapDrain(stray.pid)});
-      of_strays.emplace_back()[stray.space] = std::move(stray.memory);
-      planted.restore(of_strays.back());
+    auto orphans = find_orphaned_children(addresses, superprofiler, known);
+    quiet = orphans.empty() ? quiet + 1 : 0;
+    for (OrphanedChild& orphan : orphans) {
+      known.insert(orphan.pid);
+      armed.push_back({orphan.memory.get(), orphan.handler, TrapDrain(orphan.pid)});
+      orphan_memories.emplace_back()[orphan.space] = std::move(orphan.memory);
+      journal.restore(orphan_memories.back());
     }
-    sleep_milliseconds(10);
+    std::this_thread::sleep_for(milliseconds(10));
   }
-  disarm_in_time(std::move(armed), superprofiler);
+  disarm_when_drained(std::move(armed), superprofiler);
 }
 
 }  // namespace sp::supervisor

@@ -32,9 +32,10 @@ std::vector<pid_t> all_processes() {
   return pids;
 }
 
-/// The space that the page names; nothing where there is no such page of that superprofiler's.
-std::optional<std::uint32_t> space_named_in(int memory, std::uint64_t handler,
-                                            std::uint64_t superprofiler) {
+/// The address space that a handler's page names; nothing if there is no such page of that
+/// superprofiler.
+std::optional<std::uint32_t> read_space(int memory, std::uint64_t handler,
+                                        std::uint64_t superprofiler) {
   static_assert(NativeRescue::kSpace == NativeRescue::kOwner + sizeof(std::uint64_t));
   std::array<std::uint64_t, 2> words{};
   if (::pread(memory, words.data(), sizeof words,
@@ -51,7 +52,7 @@ std::optional<std::uint32_t> space_named_in(int memory, std::uint64_t handler,
 std::vector<OrphanedChild> find_orphaned_children(const std::set<std::uint64_t>& handlers,
                                                   std::uint64_t superprofiler,
                                                   const std::set<pid_t>& known) {
-  std::vector<OrphanedChild> strays;
+  std::vector<OrphanedChild> orphans;
   for (const pid_t pid : all_processes()) {
     if (handlers.empty() || known.contains(pid)) {
       continue;
@@ -59,14 +60,14 @@ std::vector<OrphanedChild> find_orphaned_children(const std::set<std::uint64_t>&
     core::UniqueFd memory(
         ::open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDWR | O_CLOEXEC));
     for (const std::uint64_t handler : handlers) {
-      const auto space = space_named_in(memory.get(), handler, superprofiler);
+      const auto space = read_space(memory.get(), handler, superprofiler);
       if (space) {
-        strays.push_back({pid, std::move(memory), *space, handler});
+        orphans.push_back({pid, std::move(memory), *space, handler});
         break;
       }
     }
   }
-  return strays;
+  return orphans;
 }
 
 }  // namespace sp::supervisor

@@ -10,18 +10,19 @@
 
 namespace sp::supervisor {
 
-/// A process that nobody told the guardian of.
+/// A forked child with breakpoints that the guardian was not told of.
 struct OrphanedChild {
   pid_t pid = 0;
   core::UniqueFd memory;
-  std::uint32_t space = 0;  // of whose breakpoints it has a copy
-  std::uint64_t handler = 0;
+  std::uint32_t space = 0;    // the address space whose breakpoints it has copies of
+  std::uint64_t handler = 0;  // address of its copy of the injected handler
 };
 
-/// Children that were forked just before superprofiler was killed, or since then: each has a copy
-/// of its parent's breakpoints, and of the page of rescue.h, which says whose they are. `handlers`
-/// are the places of such pages, `known` are processes that are none. Yama may hide some from us,
-/// for we are not their ancestor.
+/// Finds children that were forked just before superprofiler was killed, or since then. Each has
+/// copies of its parent's breakpoints, and of the page with the injected SIGTRAP handler
+/// (breakpoints/trap_handler.h), which says whose they are. `handlers` are the addresses of such
+/// pages; `known` are processes to leave out. Yama may hide some from us, for we are not their
+/// ancestor.
 [[nodiscard]] std::vector<OrphanedChild> find_orphaned_children(
     const std::set<std::uint64_t>& handlers, std::uint64_t superprofiler,
     const std::set<pid_t>& known);

@@ -10,25 +10,25 @@
 namespace sp::supervisor {
 namespace {
 
-/// More than the trap, the signal and the handler can take.
-constexpr std::uint64_t kThrough = 2'000'000;
+/// Nanoseconds of CPU time; more than the trap, the signal and the handler can take.
+constexpr std::uint64_t kDrained = 2'000'000;
 
 }  // namespace
 
-bool TrapDrain::look() {
+bool TrapDrain::check() {
   if (!began_) {
     began_ = true;
-    // A thread that is made later begins where no breakpoint is.
+    // A thread that is created later starts where no breakpoint is.
     for (const pid_t tid : list_threads(pid_).value_or(std::vector<pid_t>{})) {
       const auto used = read_proc(fmt::format("/proc/{}/task/{}/schedstat", pid_, tid));
       waiting_[tid] = used ? std::strtoull(used->c_str(), nullptr, 10) : 0;
     }
   }
-  std::erase_if(waiting_, [this](const auto& thread) { return look_at(thread.first); });
+  std::erase_if(waiting_, [this](const auto& thread) { return check_thread(thread.first); });
   return waiting_.empty();
 }
 
-bool TrapDrain::look_at(pid_t tid) {
+bool TrapDrain::check_thread(pid_t tid) {
   const auto stat = read_proc(fmt::format("/proc/{}/task/{}/stat", pid_, tid));
   char state = 'X';
   if (const auto fields = parse_stat(stat.value_or(""))) {
@@ -44,7 +44,7 @@ bool TrapDrain::look_at(pid_t tid) {
     waiting_[tid] = now;
     return false;
   }
-  return state == 'S' || now - waiting_[tid] >= kThrough;
+  return state == 'S' || now - waiting_[tid] >= kDrained;
 }
 
 }  // namespace sp::supervisor

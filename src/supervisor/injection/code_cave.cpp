@@ -1,4 +1,5 @@
-// Where a process has room for the few instructions of a call.
+#include "supervisor/injection/code_cave.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include "core/elf_image.h"
 #include "core/mapped_file.h"
 #include "core/mapping.h"
-#include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
 
@@ -23,8 +23,8 @@ using core::Address;
 
 constexpr std::uint64_t kPageSize = 4096;
 
-/// Where the module's code that a mapping shows ends; nothing where its ELF header does not say.
-/// `head` is the mapping that shows that header.
+/// Where the code of the mapping's module ends; nothing if its ELF header does not say. `head` is
+/// the mapping that contains that header.
 std::optional<Address> end_of_code(const TargetMemory& memory, const core::Mapping& mapping,
                                    const core::Mapping& head) {
   std::vector<std::byte> bytes(std::min<std::uint64_t>(kPageSize, head.range.size()));
@@ -45,19 +45,19 @@ std::optional<Address> end_of_code(const TargetMemory& memory, const core::Mappi
 
 constexpr std::string_view kVdso = "[vdso]";
 
-struct Room {
+struct Cave {
   Address begin;
   std::uint64_t size = 0;
-  bool is_blank = false;  // else somebody else has put something there
+  bool is_blank = false;  // false: somebody else has put something there
 
-  [[nodiscard]] bool is_better_than(const Room& other) const {
+  [[nodiscard]] bool is_better_than(const Cave& other) const {
     return std::pair(is_blank, size) > std::pair(other.is_blank, other.size);
   }
 };
 
-/// Behind a module's code, up to the end of its last page, is nothing that anybody looks at; behind
-/// the vdso's are its section headers.
-Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
+/// The cave behind a module's code, up to the end of its last page: no one uses those bytes. Behind
+/// the code of the vdso are its section headers.
+Cave cave_behind(const TargetMemory& memory, const core::Mapping& mapping,
                  const std::vector<core::Mapping>& maps) {
   const bool is_vdso = mapping.path == kVdso;
   if (!mapping.readable || !mapping.executable || mapping.shared || mapping.writable ||
@@ -84,7 +84,7 @@ Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
   const bool is_blank =
       memory.read(begin, there) == there.size() &&
       (there == std::vector<std::byte>(there.size()) || NativeRescue::is_stub(there));
-  return is_blank || !is_vdso ? Room{begin, there.size(), is_blank} : Room{};
+  return is_blank || !is_vdso ? Cave{begin, there.size(), is_blank} : Cave{};
 }
 
 }  // namespace
@@ -96,14 +96,14 @@ std::optional<Address> find_code_cave(pid_t tid) {
   }
   const TargetMemory memory(tid);
   const auto maps = core::parse_maps(*text);
-  Room best;
+  Cave best;
   for (const core::Mapping& mapping : maps) {
-    const Room room = room_behind(memory, mapping, maps);
-    // The vdso, which is nobody's file, before all others.
-    if (mapping.path == kVdso && room.size >= NativeRescue::kStubSize) {
-      return room.begin;
+    const Cave cave = cave_behind(memory, mapping, maps);
+    // Prefer the vdso, which is no file.
+    if (mapping.path == kVdso && cave.size >= NativeRescue::kStubSize) {
+      return cave.begin;
     }
-    best = room.is_better_than(best) ? room : best;
+    best = cave.is_better_than(best) ? cave : best;
   }
   return best.size >= NativeRescue::kSyscall.size() ? std::optional(best.begin) : std::nullopt;
 }

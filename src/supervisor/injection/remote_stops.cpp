@@ -73,9 +73,9 @@ bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred) {
     if (!ptrace::resume_to_syscall(tid, 0)) {
       return false;
     }
-    const StopReason came = wait_for_stop(tid, deferred);
-    if (came == side || came == StopReason::end) {
-      return came == side;
+    const StopReason reason = wait_for_stop(tid, deferred);
+    if (reason == side || reason == StopReason::end) {
+      return reason == side;
     }
   }
   return false;
@@ -83,13 +83,13 @@ bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred) {
 
 bool run_to_interrupt(pid_t tid, DeferredStop& deferred) {
   for (int i = 0; i < kTries; ++i) {
-    // Each time anew: any other stop takes its place.
+    // Again each time: any other stop takes its place.
     if (!ptrace::interrupt(tid) || !ptrace::resume(tid, 0)) {
       return false;
     }
-    const StopReason came = wait_for_stop(tid, deferred);
-    if (came == StopReason::interrupt || came == StopReason::end) {
-      return came == StopReason::interrupt;
+    const StopReason reason = wait_for_stop(tid, deferred);
+    if (reason == StopReason::interrupt || reason == StopReason::end) {
+      return reason == StopReason::interrupt;
     }
   }
   return false;
@@ -108,9 +108,9 @@ bool step_over_call(pid_t tid, const ptrace::Registers& at_call, DeferredStop& d
     if (!ptrace::set_registers(tid, at_call) || !ptrace::step(tid, 0)) {
       return false;
     }
-    const StopReason came = wait_for_stop(tid, deferred);
-    if (came == StopReason::step || came == StopReason::end) {
-      return came == StopReason::step;
+    const StopReason reason = wait_for_stop(tid, deferred);
+    if (reason == StopReason::step || reason == StopReason::end) {
+      return reason == StopReason::step;
     }
   }
   return false;
@@ -132,15 +132,15 @@ bool resolve_restart(pid_t tid, DeferredStop& deferred) {
   if (!mask || !ptrace::set_signal_mask(tid, kAllSignals)) {
     return false;
   }
-  bool settled = run_to_call(tid, StopReason::call_entry, deferred);
+  bool resolved = run_to_call(tid, StopReason::call_entry, deferred);
   const auto call = ptrace::syscall_stop(tid);
-  if (settled && call && call->number != NativeRescue::kRestartCall) {
-    settled = ptrace::skip_syscall(tid, *registers, NativeRescue::result(*registers)) &&
-              run_to_call(tid, StopReason::call_exit, deferred);
+  if (resolved && call && call->number != NativeRescue::kRestartCall) {
+    resolved = ptrace::skip_syscall(tid, *registers, NativeRescue::result(*registers)) &&
+               run_to_call(tid, StopReason::call_exit, deferred);
   }
-  settled = settled && run_to_interrupt(tid, deferred);
+  resolved = resolved && run_to_interrupt(tid, deferred);
   (void)ptrace::set_signal_mask(tid, *mask);
-  return settled;
+  return resolved;
 }
 
 }  // namespace sp::supervisor

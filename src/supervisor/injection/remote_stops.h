@@ -4,42 +4,45 @@
 
 #include "supervisor/linux/ptrace.h"
 
-// Runs of a thread that makes a call for us, from stop to stop.
+// Resumes a thread that makes a system call for us, until its next stop of a certain kind.
 namespace sp::supervisor {
 
 enum class StopReason { step, call_entry, call_exit, interrupt, something_else, end };
 
-/// SIGSTOP, the one signal that cannot be blocked and does not kill, came while a call was made.
+/// SIGSTOP, the one signal that neither can be blocked nor kills, arrived during a call. It is
+/// suppressed and sent again afterwards.
 struct DeferredStop {
   bool ours = false;
   bool of_others = false;
 
-  /// It is to come once more. By what it says of its sender it is known for ours or not.
+  /// The sender in its siginfo says again whether it is ours.
   void send_again(pid_t tid) const;
 };
 
-/// Runs to a call's entry or its exit. False where the thread is gone.
+/// Resumes the thread until a system call's entry or exit. False if the thread is gone.
 [[nodiscard]] bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred);
 
-/// From a call's exit on to a stop in which the kernel will look again whether an interrupted call
-/// is to be made once more. No instruction is executed. False where the thread is gone.
+/// Takes the thread from a system call's exit to a stop after which the kernel checks again whether
+/// an interrupted call is to be restarted. No instruction is executed. False if the thread is gone.
 bool run_to_interrupt(pid_t tid, DeferredStop& deferred);
 
-/// Runs until the step over the call's instruction is over. False where the thread is gone.
+/// Steps over the system-call instruction at which `at_call` puts the thread. False if the thread
+/// is gone.
 [[nodiscard]] bool step_over_call(pid_t tid, const ptrace::Registers& at_call,
                                   DeferredStop& deferred);
 
-/// 0 where the stop comes to its end without one, so that another stop can take its place: a
-/// PTRACE_INTERRUPT's, or a SIGSTOP's of ours. SIGTRAP for what is none of the target's.
+/// 0 if the thread's stop ends without delivering a signal, so that another stop can take its
+/// place: a stop of PTRACE_INTERRUPT, or of a SIGSTOP of ours. SIGTRAP if the stop is none of the
+/// target's.
 [[nodiscard]] int signal_to_be_delivered(pid_t tid);
 
-/// Whether an interrupted call is made once more as restart_syscall, which goes on with what is
-/// left of a wait, some kernels decide behind the stop that interrupted it. Has the thread begin
-/// that call, and interrupts it again: then its registers say so. Any other call it does not make
-/// yet. False where the thread is gone.
+/// Some kernels decide only after the stop that interrupted a call whether it is restarted as
+/// restart_syscall, which waits for the rest of the time. Lets the thread enter that call and
+/// interrupts it again: then its registers tell. Any other call is not made yet. False if the
+/// thread is gone.
 [[nodiscard]] bool resolve_restart(pid_t tid, DeferredStop& deferred);
 
-/// It is at the instruction of a call.
+/// Whether the thread's next instruction is a system call.
 [[nodiscard]] bool stands_before_call(pid_t tid, const ptrace::Registers& registers);
 
 }  // namespace sp::supervisor

@@ -27,7 +27,7 @@ namespace {
 using arch::NativeRescue;
 using core::Address;
 
-/// Where it is confined by seccomp and we are not, the call could be the end of it.
+/// If the thread is confined by seccomp and we are not, the call could kill it.
 bool is_free_to_call(pid_t tid) {
   const auto theirs = read_proc(fmt::format("/proc/{}/status", tid));
   static const auto ours = read_proc("/proc/self/status");
@@ -38,16 +38,16 @@ bool is_free_to_call(pid_t tid) {
 constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
 constexpr std::uint64_t kPageSize = 4096;
 
-/// Code behind a module's own, for a call; then what was there again.
-class CodeInRoom {
+/// Code in a code cave, for one call. Restores the cave when it goes out of scope.
+class CodeInCave {
  public:
-  CodeInRoom(TargetMemory memory, Address place, std::span<const std::byte> code)
+  CodeInCave(TargetMemory memory, Address place, std::span<const std::byte> code)
       : memory_(std::move(memory)), place_(place), was_(code.size()) {
     written_ = memory_.read(place, was_) == was_.size() && memory_.write(place, code);
   }
-  CodeInRoom(const CodeInRoom&) = delete;
-  CodeInRoom& operator=(const CodeInRoom&) = delete;
-  ~CodeInRoom() {
+  CodeInCave(const CodeInCave&) = delete;
+  CodeInCave& operator=(const CodeInCave&) = delete;
+  ~CodeInCave() {
     if (written_) {
       (void)memory_.write(place_, was_);
     }
@@ -62,23 +62,23 @@ class CodeInRoom {
   bool written_ = false;
 };
 
-/// A thread as it is to be after a call again.
-struct Before {
+/// The state of a thread that a call must not change.
+struct ThreadState {
   ptrace::Registers registers;
   std::uint64_t mask = 0;
-  std::vector<std::vector<std::byte>> sets;  // NativeRescue::kVectorSets; empty where there is none
+  std::vector<std::vector<std::byte>> sets;  // NativeRescue::kVectorSets; empty if there is none
 
-  static std::optional<Before> of(pid_t tid) {
+  static std::optional<ThreadState> of(pid_t tid) {
     const auto registers = ptrace::registers(tid);
     const auto mask = ptrace::signal_mask(tid);
     if (!registers || !mask) {
       return std::nullopt;
     }
-    Before before{*registers, *mask, {}};
+    ThreadState state{*registers, *mask, {}};
     for (const int set : NativeRescue::kVectorSets) {
-      before.sets.push_back(ptrace::register_set(tid, set).value_or(std::vector<std::byte>{}));
+      state.sets.push_back(ptrace::register_set(tid, set).value_or(std::vector<std::byte>{}));
     }
-    return before;
+    return state;
   }
 
   [[nodiscard]] ptrace::Registers at_call(Address place, long number,
@@ -90,36 +90,36 @@ struct Before {
     return at;
   }
 
-  /// The mask aside.
-  void put_back(pid_t tid) const {
+  /// All but the signal mask.
+  void restore(pid_t tid) const {
     for (std::size_t i = 0; i < sets.size(); ++i) {
       const int set = NativeRescue::kVectorSets.at(i);
       if (NativeRescue::is_lost_in_call(set, sets[i])) {
         (void)ptrace::write_register_set(tid, set, sets[i]);
       }
     }
-    (void)ptrace::set_registers(tid, registers);  // last: up to here it would find back alone
+    (void)ptrace::set_registers(tid, registers);  // last: until here the stub would restore them
   }
 };
 
-/// In code that finds its way back alone.
-core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const Before& before,
+/// Makes the call in code that restores the thread by itself.
+core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const ThreadState& before,
                                         std::span<const std::byte> stub, long number,
                                         const std::array<std::uint64_t, 6>& arguments) {
-  const CodeInRoom code(TargetMemory(tid), place, stub);
+  const CodeInCave code(TargetMemory(tid), place, stub);
   if (!code.is_written()) {
     return core::fail("calling in the target", ESRCH);
   }
   const ptrace::Registers at_call = before.at_call(place, number, arguments);
   DeferredStop deferred;
-  // At any point the stub would put back what is not as it was by then.
+  // If we die at any point from here on, the stub restores what was changed so far.
   const bool done = ptrace::set_registers(tid, at_call) &&
                     ptrace::set_signal_mask(tid, kAllSignals) &&
                     run_to_call(tid, StopReason::call_exit, deferred);
   const auto after = ptrace::registers(tid);
   (void)run_to_interrupt(tid, deferred);
   (void)ptrace::set_signal_mask(tid, before.mask);
-  before.put_back(tid);
+  before.restore(tid);
   deferred.send_again(tid);
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
@@ -127,16 +127,18 @@ core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const Before& 
   return NativeRescue::result(*after);
 }
 
-core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const Before& before, long number,
+/// Makes the call by stepping over a system-call instruction.
+core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const ThreadState& before,
+                                        long number,
                                         const std::array<std::uint64_t, 6>& arguments) {
-  const CodeInRoom code(TargetMemory(tid), place, NativeRescue::kSyscall);
+  const CodeInCave code(TargetMemory(tid), place, NativeRescue::kSyscall);
   if (!code.is_written() || !ptrace::set_signal_mask(tid, kAllSignals & ~(1ULL << (SIGTRAP - 1)))) {
     return core::fail("calling in the target", ESRCH);
   }
   DeferredStop deferred;
   const bool done = step_over_call(tid, before.at_call(place, number, arguments), deferred);
   const auto after = ptrace::registers(tid);
-  before.put_back(tid);
+  before.restore(tid);
   (void)ptrace::set_signal_mask(tid, before.mask);
   deferred.send_again(tid);
   if (!done || !after) {
@@ -148,15 +150,15 @@ core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const Before& 
 using MakeCall =
     std::function<core::Result<std::int64_t>(long, const std::array<std::uint64_t, 6>&)>;
 
-/// The kernel's struct sigaction begins with it.
+/// The beginning of the kernel's struct sigaction.
 struct HandlerAndFlags {
   std::uint64_t handler = 0;
   std::uint64_t flags = 0;
 };
 
-/// Nothing where it cannot be asked for. What the call answers is for a moment on the thread's
-/// stack, beneath what that holds.
-std::optional<std::uint64_t> flags_of_handler(pid_t tid, const Before& before, int signal,
+/// The sa_flags of a signal's handler; nothing if they cannot be read. The call writes its answer
+/// to the thread's stack for a moment, below what the stack holds.
+std::optional<std::uint64_t> flags_of_handler(pid_t tid, const ThreadState& before, int signal,
                                               const MakeCall& make_call) {
   constexpr std::uint64_t kActionSize = 32;
   const TargetMemory memory(tid);
@@ -175,9 +177,10 @@ std::optional<std::uint64_t> flags_of_handler(pid_t tid, const Before& before, i
   return is_read ? std::optional(action.flags) : std::nullopt;
 }
 
-/// Where a signal came, or is about to be delivered (`delivered`), that the program handles, and
-/// the call in front of which the thread stands is to return EINTR for that: has it do so.
-void end_interrupted_call(pid_t tid, const Before& before, int delivered,
+/// The thread is about to restart a system call, but a signal that the program handles is pending
+/// or about to be delivered (`delivered`). If the call has to return EINTR because of that, makes
+/// it return EINTR.
+void end_interrupted_call(pid_t tid, const ThreadState& before, int delivered,
                           const MakeCall& make_call) {
   const auto how = NativeRescue::after_handler(before.registers);
   const auto masks = read_signal_masks(tid);
@@ -211,26 +214,27 @@ core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
     return core::fail("calling in the target", EPERM);
   }
   DeferredStop deferred;
-  const bool is_settled = signal_to_be_delivered(tid) != 0 || resolve_restart(tid, deferred);
-  const auto before = is_settled ? Before::of(tid) : std::nullopt;
+  const bool is_resolved = signal_to_be_delivered(tid) != 0 || resolve_restart(tid, deferred);
+  const auto before = is_resolved ? ThreadState::of(tid) : std::nullopt;
   if (!before) {
     return core::fail("calling in the target", ESRCH);
   }
-  const std::uint64_t room = kPageSize - place.value() % kPageSize;
-  if (arch::Native::pc(before->registers) - place < room) {
+  const std::uint64_t space = kPageSize - place.value() % kPageSize;
+  if (arch::Native::pc(before->registers) - place < space) {
     deferred.send_again(tid);
-    return core::fail("calling in the target", EAGAIN);  // it is on its way out of a last one
+    return core::fail("calling in the target",
+                      EAGAIN);  // it still leaves the stub of an earlier call
   }
-  const auto stub = NativeRescue::stub(before->registers, before->mask, before->sets, room);
+  const auto stub = NativeRescue::stub(before->registers, before->mask, before->sets, space);
   const int delivered = signal_to_be_delivered(tid);
   const MakeCall make_call = [&](long call, const std::array<std::uint64_t, 6>& with) {
     return delivered == 0 && !stub.empty() ? call_by_stub(tid, place, *before, stub, call, with)
                                            : call_by_step(tid, place, *before, call, with);
   };
-  auto answer = make_call(number, arguments);
+  auto result = make_call(number, arguments);
   end_interrupted_call(tid, *before, delivered, make_call);
   deferred.send_again(tid);
-  return answer;
+  return result;
 }
 
 }  // namespace sp::supervisor

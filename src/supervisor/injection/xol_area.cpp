@@ -25,7 +25,7 @@ constexpr std::uint64_t kRegionSize = std::uint64_t{64} << 10U;
 constexpr std::uint64_t kSlot = 64;
 static_assert(Native::kLongestRelocation <= kSlot);
 constexpr std::uint32_t kSlotsOfSequence = (Native::kLongestExclusiveCopy + kSlot - 1) / kSlot;
-constexpr std::uint64_t kLowest = std::uint64_t{1} << 16U;  // vm.mmap_min_addr as it comes
+constexpr std::uint64_t kLowest = std::uint64_t{1} << 16U;  // the default of vm.mmap_min_addr
 
 /// The end of the nearest gap below the mapping that holds `near`.
 std::optional<Address> gap_below(const std::vector<core::Mapping>& maps, Address near) {
@@ -35,7 +35,7 @@ std::optional<Address> gap_below(const std::vector<core::Mapping>& maps, Address
     if (mapping.range.begin > near) {
       break;
     }
-    // Room is left on both sides: a stack may grow there, and a heap.
+    // Leaves space on both sides: a stack or a heap may grow there.
     if (mapping.range.begin.value() >= end_of_last + 2 * kRegionSize &&
         near - mapping.range.begin < Native::kJumpReach / 2) {
       gap = mapping.range.begin - kRegionSize;
@@ -45,7 +45,7 @@ std::optional<Address> gap_below(const std::vector<core::Mapping>& maps, Address
   return gap;
 }
 
-/// A region of ours, as /proc/TID/maps shows it; two beside each other are one mapping.
+/// Whether /proc/TID/maps shows a region of ours; two adjacent ones are one mapping there.
 bool is_mapped(pid_t tid, core::AddressRange region) {
   const auto text = read_proc(fmt::format("/proc/{}/maps", tid));
   const auto maps = text ? core::parse_maps(*text) : std::vector<core::Mapping>{};

@@ -13,22 +13,22 @@
 
 namespace sp::supervisor {
 
-/// Copies of displaced instructions in the target's memory, each followed by a jump back, so that
-/// what cannot be done in a thread's stead is done without taking the breakpoint away. They lie in
-/// small regions of our own near the code, which stay until the target is let go. Runs on the
-/// ptrace thread.
+/// The relocated copies of displaced instructions (an XOL area, as uprobes has), each followed by a
+/// jump back. If the tracer cannot emulate the instruction under a breakpoint, a thread executes
+/// the copy, and the breakpoint stays in place. The copies are in small regions of our own near the
+/// code, which stay mapped until the target is detached. Runs on the ptrace thread.
 class XolArea {
  public:
-  /// Where an instruction can be executed instead of at `site`. `call` are bytes of a system call
-  /// in the target, `tid` a thread in a stop for a signal or an interrupt: a region is made where
-  /// there is none. Nothing where it cannot be moved.
+  /// The address of the copy of the instruction at `site`; makes it if there is none. To map a
+  /// region, `tid` makes a remote system call at `call` (see remote_syscall()). Nothing if the
+  /// instruction cannot be relocated, or no region can be mapped.
   [[nodiscard]] std::optional<core::Address> copy_of(core::Address site,
                                                      std::span<const std::byte> code,
                                                      const TargetMemory& memory, core::Address call,
                                                      pid_t tid);
 
-  /// The same for a sequence that must not be stopped within (arch/exclusive.h): its copy, and the
-  /// jumps at which a thread comes out of it.
+  /// The copy of an atomic sequence, within which no thread may be stopped (arch/exclusive.h), and
+  /// the jumps by which a thread leaves it.
   struct Sequence {
     core::Address at;
     std::vector<core::Address> exits;
@@ -38,27 +38,27 @@ class XolArea {
                                                  const TargetMemory& memory, core::Address call,
                                                  pid_t tid);
 
-  /// The same without a copy yet: a region that reaches what is near, unless there is one.
+  /// Maps a region within reach of `near` unless there is one.
   void make_room(core::Address near, core::Address call, pid_t tid);
 
-  /// A thread is in a copy.
+  /// What a thread in the area is doing.
   struct Inside {
     core::Address site;
-    bool is_done = false;  // the instruction is; only the way back is left
+    bool is_done = false;  // the instruction is executed; only the jump back is left
   };
   [[nodiscard]] std::optional<Inside> at(core::Address pc) const;
   [[nodiscard]] bool empty() const { return regions_.empty(); }
 
-  /// What is known of a parent is to be true of its forked child, whose memory is as its parent's
-  /// was at the fork: puts the copies that were made since into it, and forgets the regions, which
-  /// are the answer.
+  /// After a fork: synchronises the child, whose memory is as its parent's was at the fork, with
+  /// this table, which is a copy of its parent's. Writes the copies made since into the child,
+  /// drops the regions that the child does not have, and returns their ranges.
   std::vector<core::AddressRange> resync_child(const TargetMemory& child, pid_t tid,
                                                const TargetMemory& parent);
 
-  /// There may be other code in a piece by now.
+  /// Forgets the copies of code in a range, which may be other code by now.
   void forget(core::AddressRange range);
 
-  /// Unmaps the regions; no thread is in them.
+  /// Unmaps the regions. No thread may be in them.
   void remove(core::Address call, pid_t tid);
 
  private:
@@ -67,7 +67,7 @@ class XolArea {
     std::uint32_t used = 0;
     std::vector<core::Address> sites;
   };
-  /// One that has `slots` left.
+  /// A region within reach that has `slots` left.
   Region* region_for(core::Address site, std::uint32_t slots, core::Address call, pid_t tid);
   std::optional<core::Address> put(Region& region, core::Address site,
                                    std::span<const std::byte> code, const TargetMemory& memory);

@@ -12,7 +12,7 @@
 #include "supervisor/channels/outbox.h"
 #include "supervisor/guardian/guardian.h"
 #include "supervisor/instruments/fork_origins.h"
-#include "supervisor/sampling/governor.h"
+#include "supervisor/sampling/cost_meter.h"
 #include "supervisor/sampling/sample_timer.h"
 #include "supervisor/tracees/tracee.h"
 

@@ -11,7 +11,7 @@
 #include "core/ids.h"
 #include "core/mapping.h"
 #include "supervisor/instruments/code_analysis.h"
-#include "supervisor/linux/process_files.h"
+#include "supervisor/linux/target_files.h"
 
 namespace sp::supervisor {
 

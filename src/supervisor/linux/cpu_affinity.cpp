@@ -40,7 +40,7 @@ void CpuAffinity::follow(int cpu, pid_t tid) {
   }
 }
 
-void CpuAffinity::visit() {
+void CpuAffinity::spread() {
   if (followed_ < 0) {
     return;
   }

@@ -26,7 +26,7 @@ std::optional<Number> to_number(std::string_view text, int base = 10) {
   return value;
 }
 
-/// Cuts the first word off `text`; blanks and tabs part words.
+/// Removes the first word from `text` and returns it; blanks, tabs and newlines separate words.
 std::string_view take_word(std::string_view& text) {
   const auto begin = text.find_first_not_of(" \t\n");
   if (begin == std::string_view::npos) {
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> hex_field(std::string_view status, std::string_view
   return field ? to_number<std::uint64_t>(*field, 16) : std::nullopt;
 }
 
-/// A hex number with its 0x, as /proc/.../syscall prints them.
+/// A hex number with 0x, as /proc/.../syscall prints it.
 std::uint64_t prefixed_hex(std::string_view word) {
   if (word.starts_with("0x")) {
     word.remove_prefix(2);

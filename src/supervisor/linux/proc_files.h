@@ -12,8 +12,8 @@
 
 namespace sp::supervisor {
 
-/// Reads /proc files of a process. proc(5). All of them can fail with ENOENT or ESRCH at any time,
-/// because the process can end at any time.
+/// Reads files of /proc/PID; proc(5). Each call can fail with ENOENT or ESRCH, because the process
+/// can end at any time.
 
 [[nodiscard]] core::Result<std::string> read_proc(const std::string& path);
 
@@ -24,23 +24,24 @@ namespace sp::supervisor {
 struct TaskStat {
   char state = '?';  // R S D T t Z X I
   int processor = 0;
-  std::uint64_t start_time = 0;  // clock ticks since boot; with the pid it names a process
+  std::uint64_t start_time =
+      0;  // clock ticks since boot; identifies a process together with the pid
 };
-/// Reads the text of a stat file; nothing where it is not one. The command's name may hold any
-/// character, ')' too.
+/// Parses the text of a stat file; nothing if it is not one. The command's name may contain any
+/// character, even ')'.
 [[nodiscard]] std::optional<TaskStat> parse_stat(std::string_view text);
 [[nodiscard]] std::optional<TaskStat> read_stat(pid_t pid);
 
-/// The value of a line "NAME:\tVALUE" of a status file; nothing where there is none.
+/// The value of a line "NAME:\tVALUE" of a status file; nothing if there is none.
 [[nodiscard]] std::optional<std::string_view> status_field(std::string_view status,
                                                            std::string_view name);
 
-/// Of a signal in a mask of the kernel's.
+/// The bit of a signal in the kernel's masks.
 [[nodiscard]] constexpr std::uint64_t signal_bit(int signal) {
   return std::uint64_t{1} << (signal - 1);
 }
 
-/// Masks of /proc/.../status, bit N-1 for signal N.
+/// The masks in /proc/.../status, bit N-1 for signal N.
 struct SignalMasks {
   std::uint64_t thread_pending = 0;
   std::uint64_t process_pending = 0;
@@ -54,13 +55,13 @@ struct SignalMasks {
 /// The thread group that a tid belongs to.
 [[nodiscard]] std::optional<pid_t> read_thread_group(pid_t tid);
 
-/// The words of the command line; a kernel thread or a zombie has none.
+/// The words of the command line; none for a kernel thread or a zombie.
 [[nodiscard]] std::vector<std::string> read_command_line(pid_t pid);
 
-/// The program file is a 32-bit ELF one; false where it cannot be read.
+/// Whether the program file is a 32-bit ELF file; false if it cannot be read.
 [[nodiscard]] bool runs_32_bit_code(pid_t pid);
 
-/// The thread's name (comm); "" where it is gone.
+/// The thread's name (comm); "" if the thread is gone.
 [[nodiscard]] std::string read_name(pid_t pid, pid_t tid);
 
 /// A line of /proc/PID/task/TID/syscall.
@@ -70,7 +71,7 @@ struct BlockedCall {
   std::uint64_t sp = 0;
   std::uint64_t pc = 0;
 };
-/// Nothing where the thread runs.
+/// Nothing if the thread runs.
 [[nodiscard]] std::optional<BlockedCall> parse_syscall(std::string_view text);
 
 }  // namespace sp::supervisor

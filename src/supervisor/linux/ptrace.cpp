@@ -42,11 +42,11 @@ core::Result<void> done_or_errno(long answer, std::string_view what, pid_t tid) 
   return {};
 }
 
-/// wait(2) that takes nothing away.
+/// wait(2) that leaves the report to be waited for.
 core::Result<std::optional<Report>> peek(idtype_t what, pid_t tid, bool block) {
   check_thread();
   siginfo_t info{};
-  // Stops of tracees are reported without being asked for.
+  // Stops of tracees are reported without WSTOPPED.
   const int flags = WEXITED | WNOWAIT | __WALL | (block ? 0 : WNOHANG);
   if (::waitid(what, static_cast<id_t>(tid), &info, flags) != 0) {
     if (errno == EINTR) {
@@ -82,8 +82,8 @@ core::Result<std::optional<Report>> peek(idtype_t what, pid_t tid, bool block) {
 void bind_to_this_thread() { g_thread = static_cast<pid_t>(::syscall(SYS_gettid)); }
 
 core::Result<void> seize(pid_t tid, FollowOptions follow) {
-  // TRACEEXIT keeps a process's memory map readable for one last look before it is gone.
-  // TRACESYSGOOD: stops at system calls can be told from the tracee's own SIGTRAPs.
+  // TRACEEXIT keeps the memory map of an exiting process readable for a last time.
+  // TRACESYSGOOD distinguishes syscall-stops from the tracee's own SIGTRAPs.
   std::uintptr_t options =
       PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD;
   if (follow.forks) {
@@ -246,8 +246,8 @@ core::Result<std::optional<Report>> wait_any(bool block) {
 }
 
 core::Result<std::optional<Report>> watch_any(bool block) {
-  // The kernel refuses every request about a thread that got another id by its exec, until that
-  // event was taken (looks_like_a_spurious_pid() in kernel/ptrace.c).
+  // If an exec gave a thread another tid, the kernel refuses every request for it until that event
+  // was waited for (looks_like_a_spurious_pid() in kernel/ptrace.c).
   constexpr int kExec = ((PTRACE_EVENT_EXEC << 8) | SIGTRAP) << 8 | 0x7F;
   auto report = peek(P_ALL, 0, block);
   if (report && *report && (!WIFSTOPPED((*report)->status) || (*report)->status == kExec)) {

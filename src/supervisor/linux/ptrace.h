@@ -14,19 +14,19 @@
 #include "core/address.h"
 #include "core/result.h"
 
-/// Every ptrace(2) and wait(2) call of superprofiler. The kernel binds a tracee to the thread that
-/// attached or forked it and answers any other thread with ESRCH, which is also the word for "has
-/// died": so each call here checks that it is on the thread that bind_to_this_thread() named.
+/// All ptrace(2) and wait(2) calls of superprofiler. The kernel binds a tracee to the thread that
+/// attached or forked it and gives any other thread ESRCH, which also means "has died". So each
+/// call here checks that it runs on the thread that called bind_to_this_thread().
 ///
-/// "The tracee is gone" (ESRCH) is an ordinary answer of every call: a tracee can be killed
-/// between any two of ours.
+/// ESRCH, the tracee is gone, is an ordinary error of every call: a tracee can be killed between
+/// any two of them.
 namespace sp::supervisor::ptrace {
 
 using Registers = arch::Native::Registers;
 
 void bind_to_this_thread();
 
-/// What children of a tracee are followed; whatever is not followed is never traced.
+/// Which children of a tracee are traced.
 struct FollowOptions {
   bool forks = true;
 };
@@ -34,39 +34,38 @@ struct FollowOptions {
 /// Attaches to one thread without stopping it. Errors: EPERM (see refusal.h), ESRCH.
 [[nodiscard]] core::Result<void> seize(pid_t tid, FollowOptions follow);
 
-/// Lets a stopped thread run, delivering `signal` (0: none).
+/// Resumes a stopped thread, delivering `signal` (0: none).
 [[nodiscard]] core::Result<void> resume(pid_t tid, int signal);
-/// The same, but it stops at the entry to its next system call, or on the way out of the one that
-/// it is in; see syscall_stop().
+/// The same, but the thread stops at the entry of its next system call, or at the exit of the one
+/// that it is in; see syscall_stop().
 [[nodiscard]] core::Result<void> resume_to_syscall(pid_t tid, int signal);
-/// The same, but it stops after one instruction, or where `signal` has a handler at the first
+/// The same, but the thread stops after one instruction or, if `signal` has a handler, at the first
 /// instruction of that.
 [[nodiscard]] core::Result<void> step(pid_t tid, int signal);
-/// Leaves a thread in its group-stop, but lets it hear SIGCONT.
+/// Leaves a thread in its group-stop, from which SIGCONT can wake it.
 [[nodiscard]] core::Result<void> listen(pid_t tid);
-/// Lets a stopped thread go for good, delivering `signal` (0: none).
+/// Detaches a stopped thread, delivering `signal` (0: none).
 [[nodiscard]] core::Result<void> detach(pid_t tid, int signal);
-/// Asks a running thread to stop; it reports PTRACE_EVENT_STOP, or whatever stop comes first.
+/// Requests a stop of a running thread. It reports PTRACE_EVENT_STOP, or whatever stop comes first.
 [[nodiscard]] core::Result<void> interrupt(pid_t tid);
 
 [[nodiscard]] core::Result<Registers> registers(pid_t tid);
 [[nodiscard]] core::Result<void> set_registers(pid_t tid, const Registers& registers);
 /// Another register set, by its number in elf.h (NT_PRFPREG and others); at most 16 KiB of it.
-/// Errors beside ESRCH: EINVAL, ENODEV: this CPU or kernel has none.
+/// Errors besides ESRCH: EINVAL, ENODEV: this CPU or kernel has no such set.
 [[nodiscard]] core::Result<std::vector<std::byte>> register_set(pid_t tid, int set);
 [[nodiscard]] core::Result<void> write_register_set(pid_t tid, int set,
                                                     std::span<const std::byte> content);
 [[nodiscard]] core::Result<siginfo_t> signal_info(pid_t tid);
-/// Says in the siginfo of a stop at a breakpoint what pc it was reported with (si_addr, which the
-/// kernel leaves empty), for whoever handles the signal where we die: that pc may be another by
-/// then.
+/// Writes pc into the siginfo of a stop at a breakpoint (si_addr, which the kernel leaves empty).
+/// If we die, the injected SIGTRAP handler reads it there: the thread's pc may be another by then.
 [[nodiscard]] core::Result<void> mark_trap(pid_t tid, core::Address pc);
 [[nodiscard]] core::Result<void> set_signal_info(pid_t tid, const siginfo_t& info);
 /// The signals that a stopped thread blocks, bit N-1 for signal N.
 [[nodiscard]] core::Result<std::uint64_t> signal_mask(pid_t tid);
 [[nodiscard]] core::Result<void> set_signal_mask(pid_t tid, std::uint64_t mask);
 
-/// What a stop at a system call is. Linux 5.3; `none` where the kernel cannot tell.
+/// What a syscall-stop is. Linux 5.3; `none` if the kernel cannot tell.
 struct SyscallStop {
   enum class Side { none, entry, exit };
   Side side = Side::none;
@@ -75,11 +74,11 @@ struct SyscallStop {
   std::int64_t result = 0;                   // at an exit: negative errno where it failed
 };
 [[nodiscard]] core::Result<SyscallStop> syscall_stop(pid_t tid);
-/// At a call's entry, with the thread's registers there: the kernel makes none, and the thread sees
-/// that result.
+/// Skips the system call of a thread that is at its entry with these registers: the thread sees
+/// `result`.
 [[nodiscard]] core::Result<void> skip_syscall(pid_t tid, const Registers& registers,
                                               std::int64_t result);
-/// The number that goes with an event: new tid, former tid of an exec, exit status.
+/// The number that comes with an event: new tid, former tid of an exec, exit status.
 [[nodiscard]] core::Result<unsigned long> event_message(pid_t tid);
 
 /// One report of wait(2).
@@ -88,16 +87,16 @@ struct Report {
   int status = 0;  // as wait(2) gives it; see wait_status.h
 };
 
-/// Waits for any child or tracee. Nothing where a signal came first (EINTR) or, without `block`,
-/// where there is none now. Error: ECHILD, there is nothing left to wait for.
+/// Waits for any child or tracee. Nothing if a signal came first (EINTR) or, without `block`, if
+/// there is no report now. Error: ECHILD, nothing is left to wait for.
 [[nodiscard]] core::Result<std::optional<Report>> wait_any(bool block);
-/// The same, but a stop is only looked at: it is reported again and again until its thread is let
-/// run. Where we die before that the kernel goes on with the stop's signal, as if we had not seen
-/// it; of a stop that was waited for it forgets the signal.
+/// The same, but a stop is not consumed: it is reported again until its thread is resumed. If we
+/// die before that, the kernel delivers the stop's signal as if it had not been reported; a
+/// consumed stop's signal would be lost.
 [[nodiscard]] core::Result<std::optional<Report>> watch_any(bool block);
 
-/// Waits for this thread alone, which was made to run for a moment. Its end, or its announcement
-/// (PTRACE_EVENT_EXIT), stays to be waited for.
+/// Waits for a report of one thread, which was resumed for a moment. Consumes nothing: its end, or
+/// PTRACE_EVENT_EXIT, stays to be waited for.
 [[nodiscard]] core::Result<Report> wait_for(pid_t tid);
 
 }  // namespace sp::supervisor::ptrace

@@ -13,7 +13,7 @@
 namespace sp::supervisor {
 namespace {
 
-/// In neither <elf.h> nor any register set of x86-64's.
+/// <elf.h> may not have it; no register set of x86-64 has this number.
 constexpr int kGuardedControlStack = 0x410;  // NT_ARM_GCS
 
 bool has_guarded_control_stack(pid_t tid) {

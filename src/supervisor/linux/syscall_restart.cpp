@@ -9,11 +9,11 @@
 namespace sp::supervisor {
 namespace {
 
-/// Signals whose default is to be ignored, SIGCONT where nothing is stopped; signal(7).
+/// Signals that are ignored by default (SIGCONT if nothing is stopped); signal(7).
 constexpr std::uint64_t kIgnoredByDefault =
     signal_bit(SIGCHLD) | signal_bit(SIGURG) | signal_bit(SIGWINCH) | signal_bit(SIGCONT);
 
-/// Would the program, untraced, have seen this signal interrupt its call?
+/// Whether one of these signals would have interrupted the call of an untraced program.
 bool has_effect(const SignalMasks& masks, std::uint64_t signals) {
   return (signals & (masks.caught | ~(masks.ignored | kIgnoredByDefault))) != 0;
 }
@@ -23,8 +23,8 @@ bool has_effect(const SignalMasks& masks, std::uint64_t signals) {
 bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signal) {
   using arch::Native;
   if (Native::kForgetsCalls) {
-    // It might as well come out of a handler that has ended the call, and what the call was made
-    // with can no longer be known.
+    // It may as well come out of a handler that has ended the call, and the call's first argument
+    // is lost.
     return false;
   }
   const auto number = Native::leaving_syscall(registers);
@@ -35,13 +35,13 @@ bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signa
   if (!masks) {
     return false;
   }
-  // A SIGSTOP that waits for this one thread is the next of our own.
+  // A SIGSTOP that is pending for this thread alone is our own next one.
   const std::uint64_t pending =
       (masks->thread_pending & ~signal_bit(SIGSTOP)) | masks->process_pending;
   const std::uint64_t waiting =
       (pending & ~masks->blocked) | (signal != 0 ? signal_bit(signal) : 0);
   if (has_effect(*masks, waiting)) {
-    return false;  // it has a reason of its own
+    return false;  // the call ends for a reason of its own
   }
   Native::rewind_syscall(registers, 0);
   return ptrace::set_registers(tid, registers).has_value();

@@ -7,14 +7,14 @@
 namespace sp::supervisor {
 
 /// Some blocking system calls return EINTR to a program although no handler of it has run, just
-/// because it was traced: our own stop woke the thread, or a signal that the program ignores, and
-/// that the kernel therefore would have thrown away at birth, is shown to the tracer first.
-/// signal(7) lists them (epoll_wait, semop, sigtimedwait, recv with a timeout, ...).
+/// because it is traced: a stop of ours woke the thread, or a signal that the program ignores,
+/// which the kernel would have discarded otherwise, was reported to the tracer first. signal(7)
+/// lists these calls (epoll_wait, semop, sigtimedwait, recv with a timeout, ...).
 ///
-/// To be called at a stop from which the thread will go on without a handler because of
-/// `signal` (0: nothing is delivered). Where its system call is about to fail with EINTR for no
-/// reason that it would have had without us, changes `registers`, and the thread's own, so that
-/// the call is made again. True where it did; never where Native::kForgetsCalls.
+/// Call it at a stop after which the thread will continue without running a handler for `signal`
+/// (0: nothing is delivered). If the thread's system call is about to fail with EINTR, and would
+/// not have without us, changes `registers`, and the thread's, so that the call is restarted. True
+/// if it did; never if Native::kForgetsCalls.
 bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signal);
 
 }  // namespace sp::supervisor

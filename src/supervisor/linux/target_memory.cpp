@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "supervisor/linux/memory.h"
+#include "supervisor/linux/process_vm.h"
 
 namespace sp::supervisor {
 

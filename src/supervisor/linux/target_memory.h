@@ -11,15 +11,15 @@
 
 namespace sp::supervisor {
 
-/// An address space through /proc/PID/mem, which reads and writes whatever the pages' protection
-/// says: text is copied on the first write. It belongs to the program that the process ran when it
-/// was opened, also after an exec.
+/// An address space through /proc/PID/mem, which ignores the protection of pages; private text is
+/// copied on the first write. It stays the address space that the process had when it was opened,
+/// even after an exec.
 class TargetMemory {
  public:
   /// `tid` is any live thread of the process.
   explicit TargetMemory(pid_t tid);
 
-  /// How many bytes were there from `from` on.
+  /// Returns how many bytes could be read.
   [[nodiscard]] std::size_t read(core::Address from, std::span<std::byte> into) const;
   [[nodiscard]] bool write(core::Address to, std::span<const std::byte> bytes) const;
 
@@ -29,7 +29,7 @@ class TargetMemory {
   core::UniqueFd fd_;
 };
 
-/// A thread's memory as its own instructions may access it: protection counts.
+/// A thread's memory as its own instructions may access it: protection applies.
 class ThreadMemory final : public arch::MemoryAccess {
  public:
   explicit ThreadMemory(pid_t tid) : tid_(tid) {}

@@ -4,21 +4,21 @@
 
 #include <array>
 #include <charconv>
-#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "arch/native.h"
-#include "supervisor/linux/memory.h"
 #include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/process_vm.h"
 
 namespace sp::supervisor {
 namespace {
 
-constexpr core::Duration kWaitReportPeriod = std::chrono::milliseconds(100);
-constexpr std::size_t kWaitStackBytes = std::size_t{64} << 10U;
+constexpr core::Duration kReportPeriod = std::chrono::milliseconds(100);
+constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
 
-/// How often the thread was put on a CPU: the third number of schedstat (sched-stats.txt).
-std::uint64_t times_scheduled(std::string_view schedstat) {
+/// How often the thread was scheduled: the third number of schedstat (sched-stats.txt).
+std::uint64_t parse_times_scheduled(std::string_view schedstat) {
   const auto last = schedstat.rfind(' ');
   std::uint64_t value = 0;
   if (last != std::string_view::npos) {
@@ -27,9 +27,36 @@ std::uint64_t times_scheduled(std::string_view schedstat) {
   return value;
 }
 
-std::optional<WaitKey> read_wait(SampleSlot& slot) {
+std::uint64_t read_times_scheduled(core::UniqueFd& file, const SampleSlot& slot) {
   std::array<char, 256> buffer;
-  const auto call = parse_syscall(reread(slot.syscall, slot, "syscall", buffer));
+  return parse_times_scheduled(reread(file, slot, "schedstat", buffer));
+}
+
+std::string name_of_call(int number) {
+  if (number < 0) {
+    return "page fault";
+  }
+  const auto name = arch::Native::syscall_name(number);
+  return name.empty() ? fmt::format("syscall {}", number) : std::string(name);
+}
+
+core::RawStack copy_stack_at(pid_t tid, std::uint64_t pc, std::uint64_t sp) {
+  core::RawStack raw;
+  raw.registers = arch::Native::to_dwarf({});
+  raw.registers.pc = core::Address{pc};
+  raw.registers.sp = core::Address{sp};
+  raw.registers.complete = false;
+  raw.bytes.resize(kStackBytes);
+  copy_stack(tid, raw);
+  return raw;
+}
+
+}  // namespace
+
+std::optional<BlockedThreads::WaitKey> BlockedThreads::read_key(Wait& wait,
+                                                                const SampleSlot& slot) {
+  std::array<char, 256> buffer;
+  const auto call = parse_syscall(reread(wait.syscall_file, slot, "syscall", buffer));
   if (!call) {
     return std::nullopt;
   }
@@ -38,89 +65,87 @@ std::optional<WaitKey> read_wait(SampleSlot& slot) {
   if (interrupted >= 0 && arch::Native::syscall_name(key.number) == "restart_syscall") {
     key.number = interrupted;
   }
-  key.times_scheduled = times_scheduled(reread(slot.schedstat, slot, "schedstat", buffer));
+  key.times_scheduled = read_times_scheduled(wait.schedstat_file, slot);
   return key;
 }
 
-std::string wait_name(int number) {
-  if (number < 0) {
-    return "page fault";
-  }
-  const auto name = arch::Native::syscall_name(number);
-  return name.empty() ? fmt::format("syscall {}", number) : std::string(name);
-}
-
-}  // namespace
-
-bool BlockedThreads::look(SampleSlot& slot, core::TimePoint now) {
-  const auto key = read_wait(slot);
+bool BlockedThreads::found_blocked(SampleSlot& slot, core::TimePoint now) {
+  Wait& wait = waits_[&slot];
+  const auto key = read_key(wait, slot);
   if (!key) {
     return true;
   }
-  WaitKey known = slot.wait;
+  WaitKey known = wait.key;
   if (slot.scheduled_by_us.exchange(false)) {
     known.times_scheduled = key->times_scheduled;
-    slot.wait = known;
+    wait.key = known;
   }
-  if (slot.wait_id != 0 && *key == known) {
-    ++slot.wait_ticks;
-    if (now - slot.wait_reported > kWaitReportPeriod) {
-      report(slot, now);
+  if (wait.id != 0 && *key == known) {
+    ++wait.ticks;
+    if (now - wait.reported > kReportPeriod) {
+      report(slot, wait, now);
     }
     return true;
   }
   woke(slot, now);
   core::Waited waited;
-  waited.wait_id = next_wait_;
-  waited.syscall = wait_name(key->number);
+  waited.wait_id = next_id_;
+  waited.syscall = name_of_call(key->number);
   waited.unstopped = true;
-  core::RawStack raw;
-  raw.registers = arch::Native::to_dwarf({});
-  raw.registers.pc = core::Address{key->pc};
-  raw.registers.sp = core::Address{key->sp};
-  raw.registers.complete = false;
-  raw.bytes.resize(kWaitStackBytes);
-  copy_stack(slot.thread.tid, raw);
-  const auto still = read_wait(slot);
+  core::RawStack raw = copy_stack_at(slot.thread.tid, key->pc, key->sp);
+  const auto still = read_key(wait, slot);
   if (!still || *still != *key) {
     return true;  // woke up meanwhile: the copy may be torn
   }
   waited.raw = std::move(raw);
-  slot.wait = *key;
-  slot.wait_id = next_wait_++;
-  slot.wait_ticks = 0;
-  slot.wait_syscall = waited.syscall;
-  slot.wait_reported = now;
+  wait.key = *key;
+  wait.id = next_id_++;
+  wait.ticks = 0;
+  wait.syscall = waited.syscall;
+  wait.reported = now;
   if (!events_.try_push_quietly({slot.process, slot.thread, now, std::move(waited)})) {
-    slot.wait_id = 0;
+    wait.id = 0;
     return false;
   }
   return true;
 }
 
+bool BlockedThreads::is_followed(const SampleSlot& slot) const {
+  const auto found = waits_.find(&slot);
+  return found != waits_.end() && found->second.id != 0;
+}
+
 void BlockedThreads::woke(SampleSlot& slot, core::TimePoint now) {
-  report(slot, now);
-  slot.wait_id = 0;
+  const auto found = waits_.find(&slot);
+  if (found != waits_.end()) {
+    report(slot, found->second, now);
+    found->second.id = 0;
+  }
 }
 
-bool BlockedThreads::is_awake_for_us(SampleSlot& slot) {
-  std::array<char, 256> buffer;
-  return slot.wait_id != 0 && slot.scheduled_by_us &&
-         times_scheduled(reread(slot.schedstat, slot, "schedstat", buffer)) <
-             slot.wait.times_scheduled + 2;
+void BlockedThreads::ended(SampleSlot& slot, core::TimePoint now) {
+  woke(slot, now);
+  waits_.erase(&slot);
 }
 
-void BlockedThreads::report(SampleSlot& slot, core::TimePoint now) {
-  slot.wait_reported = now;
-  if (slot.wait_id == 0 || slot.wait_ticks == 0) {
+bool BlockedThreads::was_woken_by_us(SampleSlot& slot) {
+  const auto found = waits_.find(&slot);
+  return found != waits_.end() && found->second.id != 0 && slot.scheduled_by_us &&
+         read_times_scheduled(found->second.schedstat_file, slot) <
+             found->second.key.times_scheduled + 2;
+}
+
+void BlockedThreads::report(const SampleSlot& slot, Wait& wait, core::TimePoint now) {
+  wait.reported = now;
+  if (wait.id == 0 || wait.ticks == 0) {
     return;
   }
   core::Waited waited;
-  waited.wait_id = slot.wait_id;
-  waited.ticks = slot.wait_ticks;
-  waited.syscall = slot.wait_syscall;
+  waited.wait_id = wait.id;
+  waited.ticks = wait.ticks;
+  waited.syscall = wait.syscall;
   if (events_.try_push_quietly({slot.process, slot.thread, now, std::move(waited)})) {
-    slot.wait_ticks = 0;
+    wait.ticks = 0;
   }
 }
 

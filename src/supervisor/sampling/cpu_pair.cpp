@@ -6,17 +6,17 @@
 
 namespace sp::supervisor {
 
-void CpuPair::keep_until(core::TimePoint deadline) {
-  constexpr std::size_t kMostLooks = 256;
+void CpuPair::hold_until(core::TimePoint deadline) {
+  constexpr std::size_t kMostScanned = 256;
   slots_.refresh(list_, list_version_);
   int busy = 0;
   int cpu = -1;
   pid_t tid = 0;
-  for (std::size_t i = 0; i < list_.size() && i < kMostLooks && busy < 2; ++i) {
+  for (std::size_t i = 0; i < list_.size() && i < kMostScanned && busy < 2; ++i) {
     std::array<char, 1024> buffer;
     SampleSlot& slot = *list_[i];
     const auto stat = parse_stat(reread(slot.stat, slot, "stat", buffer));
-    // 't': it stands in one of its stops.
+    // 't': it is in one of its ptrace stops.
     if (stat && (stat->state == 'R' || stat->state == 't')) {
       ++busy;
       cpu = stat->processor;
@@ -25,7 +25,7 @@ void CpuPair::keep_until(core::TimePoint deadline) {
   }
   if (busy != 1) {
     if (busy > 1) {
-      affinity_.visit();
+      affinity_.spread();
     }
     return;
   }

@@ -8,17 +8,18 @@
 
 namespace sp::supervisor {
 
-/// Exact mode stops a thread hundreds of thousands of times a second, and each stop costs 3 us
-/// where the ptrace thread shares the thread's CPU and 50 us where it does not. So while one thread
-/// runs the ptrace thread is put on its CPU, and this thread keeps the other one busy, lest the
-/// scheduler moves the target there whenever it is let run. Runs on the timer thread.
+/// Holds two CPUs for an exact count: one for the target and the ptrace thread, one kept busy.
+/// Exact mode stops a thread hundreds of thousands of times a second; a stop costs 3 us if the
+/// ptrace thread shares the thread's CPU and 50 us if it does not. So while one thread runs, the
+/// ptrace thread is put on its CPU, and the timer thread keeps the other CPU busy, or the scheduler
+/// would move the target there whenever it is resumed. Runs on the timer thread.
 class CpuPair {
  public:
   CpuPair(SampleSlots& slots, CpuAffinity& affinity) : slots_(slots), affinity_(affinity) {}
 
-  /// Looks at the threads and does the above until `deadline`, or not at all: returns at once where
-  /// there is nothing to keep busy for.
-  void keep_until(core::TimePoint deadline);
+  /// Scans the threads and holds the CPUs until `deadline`. Returns at once if there is nothing to
+  /// keep busy for.
+  void hold_until(core::TimePoint deadline);
 
  private:
   SampleSlots& slots_;

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "supervisor/linux/memory.h"
 #include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/process_vm.h"
 #include "supervisor/linux/syscall_restart.h"
 
 namespace sp::supervisor {
@@ -16,11 +16,11 @@ namespace {
 
 using arch::Native;
 
-/// Looking at the maps may take this part of the time.
+/// Reading the maps may take one part in so many of the time.
 constexpr int kMapsShare = 8;
-/// A thread that is on a CPU stops sooner, unless it is in the kernel. /proc does not tell who runs
-/// from who waits for the CPU, and long turns would wait more often than short ones. Emulated CPUs
-/// take longer for every stop.
+/// A thread that is on a CPU stops sooner than that, unless it is in the kernel. /proc does not
+/// tell threads that run from threads that wait for a CPU, and a thread with long turns would wait
+/// more often than one with short turns. Emulated CPUs take longer for every stop.
 constexpr core::Duration kLongestLatency = std::chrono::microseconds(500);
 constexpr int kLongestOverQuickest = 8;
 constexpr std::size_t kFirstCopy = std::size_t{16} << 10U;
@@ -60,40 +60,48 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
   next_ = {tracee.process->id, tracee.id, now, {}};
   if (wait != 0) {
     if (asleep_) {
-      copy_stack(tracee, *registers);
-      core::Waited waited;
-      waited.wait_id = wait;
-      waited.ticks = 0;
-      const int known = tracee.slot != nullptr ? tracee.slot->interrupted_call.load() : -1;
-      waited.syscall = Native::syscall_name(known >= 0 ? known : *call);
-      waited.raw = std::move(spare_);
-      next_.detail = std::move(waited);
-      pending_ = true;
+      prepare_waited(tracee, *registers, wait, *call);
     }
   } else if (asleep_) {
-    ++counts_.blocked_before_stop;  // fell asleep between the look and the stop: it used no CPU
+    ++counts_.blocked_before_stop;  // fell asleep between the scan and the stop: used no CPU
   } else if (!call && !options_.wall &&
              latency > std::max(kLongestLatency, kLongestOverQuickest * quickest_)) {
     ++counts_.waited_for_cpu;
   } else {
-    const bool with_stack =
-        options_.trace_probability >= 1 ||
-        std::generate_canonical<double, 53>(random_) < options_.trace_probability;
-    if (with_stack) {
-      copy_stack(tracee, *registers);
-    } else {
-      spare_.registers = Native::to_dwarf(*registers);
-      spare_.bytes.clear();
-    }
-    const std::uint64_t count = tracee.slot != nullptr ? tracee.slot->ticks.exchange(1) : 1;
-    next_.detail = core::Sampled{std::move(spare_), with_stack, count};
-    pending_ = true;
-    ++tracee.process->samples_since_maps;
+    prepare_sampled(tracee, *registers);
   }
   restart_interrupted_call(tracee.id.tid, *registers, 0);
 }
 
-bool Sampler::hand_on() {
+void Sampler::prepare_waited(const Tracee& tracee, const ptrace::Registers& registers,
+                             std::uint64_t wait, int call) {
+  copy_stack(tracee, registers);
+  core::Waited waited;
+  waited.wait_id = wait;
+  waited.ticks = 0;
+  const int known = tracee.slot != nullptr ? tracee.slot->interrupted_call.load() : -1;
+  waited.syscall = Native::syscall_name(known >= 0 ? known : call);
+  waited.raw = std::move(spare_);
+  next_.detail = std::move(waited);
+  pending_ = true;
+}
+
+void Sampler::prepare_sampled(const Tracee& tracee, const ptrace::Registers& registers) {
+  const bool with_stack = options_.trace_probability >= 1 ||
+                          std::generate_canonical<double, 53>(random_) < options_.trace_probability;
+  if (with_stack) {
+    copy_stack(tracee, registers);
+  } else {
+    spare_.registers = Native::to_dwarf(registers);
+    spare_.bytes.clear();
+  }
+  const std::uint64_t count = tracee.slot != nullptr ? tracee.slot->ticks.exchange(1) : 1;
+  next_.detail = core::Sampled{std::move(spare_), with_stack, count};
+  pending_ = true;
+  ++tracee.process->samples_since_maps;
+}
+
+bool Sampler::send_sample() {
   if (!pending_) {
     return true;
   }
@@ -113,9 +121,8 @@ void Sampler::copy_stack(const Tracee& tracee, const ptrace::Registers& register
   supervisor::copy_stack(tracee.id.tid, spare_);
 }
 
-/// Maps that are not known when a stack is unwound can be looked up then, but not any more where
-/// the process has ended: and many programs live for milliseconds, the first of which load
-/// libraries.
+/// The analyzer can read unknown maps when it unwinds a stack, but not if the process has ended by
+/// then; and many programs live for milliseconds, the first of which load libraries.
 bool Sampler::wants_maps(const TracedProcess& process, core::Address pc,
                          core::TimePoint now) const {
   constexpr std::uint64_t kFirstSamples = 64;
@@ -136,7 +143,7 @@ void Sampler::send_maps(TracedProcess& process, core::ThreadId thread, core::Tim
   process.samples_since_maps = 0;
   const auto text = read_proc(fmt::format("/proc/{}/maps", thread.tid));
   if (!text || text->empty()) {
-    return;  // it is gone, or on its way out
+    return;  // it is gone, or exiting
   }
   core::Mapped mapped{core::parse_maps(*text)};
   process.code.clear();

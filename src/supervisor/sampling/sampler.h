@@ -7,14 +7,13 @@
 #include "core/messages.h"
 #include "supervisor/channels/outbox.h"
 #include "supervisor/linux/ptrace.h"
-#include "supervisor/sampling/governor.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
 
 struct SamplerOptions {
   double trace_probability = 1;
-  bool wall = false;  // who is ready to run counts, too
+  bool wall = false;  // threads that wait for a CPU count, too
 };
 
 struct SamplerCounts {
@@ -23,30 +22,34 @@ struct SamplerCounts {
   std::atomic<std::uint64_t> waited_for_cpu{0};
 };
 
-/// What happens while a thread stands stopped for a sample: registers and a copy of the stack are
-/// taken, nothing else; the caller lets it run and then calls hand_on(). Runs on the ptrace thread.
+/// Takes samples of stopped threads: the registers and a copy of the stack, nothing else. The
+/// caller resumes the thread and then calls send_sample(). Runs on the ptrace thread. Out: Sampled
+/// and Waited events, and the maps that the analyzer needs to unwind them.
 class Sampler {
  public:
   Sampler(SamplerOptions options, Outbox& outbox);
 
-  /// The thread is stopped, `latency` after it was asked to. Registers may be changed (see
-  /// restart_interrupted_call()).
+  /// Takes a sample of a stopped thread. `latency` is the time since the stop was requested. May
+  /// change the thread's registers (see restart_interrupted_call()).
   void take(Tracee& tracee, core::TimePoint now, core::Duration latency);
-  /// The thread runs again. False where the sample had to be dropped.
-  bool hand_on();
+  /// Sends the sample, now that the thread runs again. False if it had to be dropped.
+  bool send_sample();
 
-  /// Sends the process's maps to the analyzer where they were not looked at since `at_least` ago
-  /// or code outside of them was met. Works while the thread `tid` lives.
+  /// Sends the process's maps to the analyzer. Works as long as `thread` is alive.
   void send_maps(TracedProcess& process, core::ThreadId thread, core::TimePoint now);
 
-  /// The last stop was on the way out of a system call.
+  /// Whether the last take() found the thread on the way out of a system call.
   [[nodiscard]] bool fell_on_system_call() const { return on_system_call_; }
-  /// The thread of the last take() slept in a system call.
+  /// Whether the last take() found the thread asleep in a system call.
   [[nodiscard]] bool found_it_asleep() const { return asleep_; }
 
   [[nodiscard]] const SamplerCounts& counts() const { return counts_; }
 
  private:
+  /// Prepares the stack of a wait, which was to be copied in a stop (core::StopBlocked).
+  void prepare_waited(const Tracee& tracee, const ptrace::Registers& registers, std::uint64_t wait,
+                      int call);
+  void prepare_sampled(const Tracee& tracee, const ptrace::Registers& registers);
   void copy_stack(const Tracee& tracee, const ptrace::Registers& registers);
   [[nodiscard]] bool wants_maps(const TracedProcess& process, core::Address pc,
                                 core::TimePoint now) const;
@@ -56,8 +59,8 @@ class Sampler {
   Outbox& outbox_;
   SamplerCounts counts_;
   std::mt19937_64 random_;
-  core::Duration quickest_ = std::chrono::seconds(1);  // of the stops until now
-  /// Filled while the thread is stopped; its memory was taken before that.
+  core::Duration quickest_ = std::chrono::seconds(1);  // stop so far
+  /// Filled while the thread is stopped; allocated before that.
   core::StopEvent next_;
   core::RawStack spare_;
   bool pending_ = false;

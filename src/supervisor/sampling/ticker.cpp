@@ -15,7 +15,7 @@ namespace {
 
 constexpr core::Duration kLate = std::chrono::microseconds(300);
 
-/// sched_setattr(2); the C library has no name for it.
+/// The argument of sched_setattr(2), which the C library does not declare.
 struct SchedulingAttributes {
   std::uint32_t size = sizeof(SchedulingAttributes);
   std::uint32_t policy = SCHED_OTHER;
@@ -50,14 +50,14 @@ Ticker::~Ticker() {
   thread_.join();
 }
 
-void Ticker::load(core::TimePoint at, int cpu) {
+void Ticker::arm(core::TimePoint at, int cpu) {
   bool waits = false;
   {
     const std::lock_guard lock(mutex_);
-    ++loads_;  // where it is too late they are even again
+    ++arms_;  // if the tick is over already, the two are equal again
     next_ = {at, cpu};
-    loaded_ = true;
-    waits = waits_for_load_;
+    armed_ = true;
+    waits = waits_to_be_armed_;
   }
   if (waits) {
     changed_.notify_one();
@@ -79,7 +79,7 @@ bool Ticker::is_late(core::TimePoint due) {
 
 void Ticker::move_to(int cpu) {
   const cpu_set_t there = only_cpu(cpu);
-  ::sched_setaffinity(0, sizeof there, &there);  // refused: late samples, nothing worse
+  ::sched_setaffinity(0, sizeof there, &there);  // if refused: late samples, nothing worse
   cpu_ = cpu;
 }
 
@@ -110,10 +110,10 @@ void Ticker::run(Plan plan) {
     tick(plan);
     lock.lock();
     ++ticks_;
-    waits_for_load_ = true;
-    changed_.wait(lock, [this] { return loaded_ || over_; });
-    waits_for_load_ = false;
-    loaded_ = false;
+    waits_to_be_armed_ = true;
+    changed_.wait(lock, [this] { return armed_ || over_; });
+    waits_to_be_armed_ = false;
+    armed_ = false;
     if (std::exchange(plan, next_).cpu != next_.cpu) {
       lock.unlock();
       move_to(plan.cpu);

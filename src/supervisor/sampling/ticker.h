@@ -12,28 +12,29 @@
 
 namespace sp::supervisor {
 
-/// The calling thread is woken on time: no timer slack, and the shortest slice of the scheduler's
-/// (Linux 6.12), with which a thread that wakes up may take the CPU from one with a longer one.
+/// Makes the kernel wake the calling thread on time: no timer slack, and the scheduler's shortest
+/// slice (Linux 6.12), with which a waking thread may preempt one that has a longer slice.
 void wake_up_promptly();
 
-/// Asks for stops on the target's own CPU, from a thread of its own.
+/// Requests stops from a thread of its own, on the target's CPU.
 ///
-/// A stop that is asked for from another CPU arrives an interrupt later: 1 us, in virtual machines
-/// 20 us. That is no matter to a program that computes; but one that makes a system call every few
-/// microseconds is in its next call by then, and all its samples would fall there. A thread that
-/// wakes up on the target's CPU takes the target off it at whatever instruction it was. That is
-/// right, and costs the target more.
+/// A stop that is requested from another CPU arrives an interrupt later: 1 us, in virtual machines
+/// 20 us. That does not matter to a program that computes. But a program that makes a system call
+/// every few microseconds is in its next call by then, and all its samples would fall there. A
+/// thread that wakes up on the target's CPU preempts the target at whatever instruction it was.
+/// That is unbiased, and costs the target more.
 ///
-/// Who is to stop is found out at the tick: where threads take turns, one that ran a moment before
-/// may have gone to sleep. What runs on another CPU by then is followed there: left out, the
-/// beginnings of turns would be missing, and short turns consist of little else.
+/// Which thread to stop is decided at the tick: where threads take turns, one that ran a moment
+/// before may have gone to sleep. If the target runs on another CPU by then, the ticker follows it
+/// there: otherwise the beginnings of turns would be missed, and short turns consist of little
+/// else.
 ///
-/// When and where the next tick is to be is told one tick ahead, because to tell it to a thread
-/// that sleeps would wake it up on that CPU too.
+/// The ticker is armed one tick ahead, because to arm it while it sleeps would wake it up on that
+/// CPU, too.
 class Ticker {
  public:
-  /// Asks for a stop of what runs on `cpu`, or else says on which other CPU something runs that may
-  /// be asked. Called on the ticker's thread, on that CPU.
+  /// Requests a stop of a thread that runs on `cpu`; if there is none, returns another CPU on which
+  /// a thread runs that may be stopped. Called on the ticker's thread, on that CPU.
   using Ask = std::function<std::optional<int>(int cpu)>;
 
   /// The first tick is at `first` on `cpu`.
@@ -42,19 +43,19 @@ class Ticker {
   Ticker(const Ticker&) = delete;
   Ticker& operator=(const Ticker&) = delete;
 
-  /// The tick after the coming one is at `at` on `cpu`. To be called once for each tick, after the
+  /// Sets the time and CPU of the tick after the next one. Call it once for each tick, after the
   /// one before it.
-  void load(core::TimePoint at, int cpu);
+  void arm(core::TimePoint at, int cpu);
 
   /// Ticks so far. Any thread.
   [[nodiscard]] std::uint64_t ticks() const { return ticks_; }
-  /// The tick that came after the last load() is over. Any thread.
-  [[nodiscard]] bool ticked() const { return ticks_ >= loads_; }
-  /// More than half of the last ticks came so late that they asked for nothing: here a thread that
-  /// wakes up has to wait for its turn (Linux 6.6 to 6.11 are such), and what it would see then is
-  /// never the thread that held the CPU.
+  /// Whether the tick that followed the last arm() is over. Any thread.
+  [[nodiscard]] bool ticked() const { return ticks_ >= arms_; }
+  /// Whether more than half of the recent ticks came so late that they requested nothing: then a
+  /// waking thread has to wait for its turn here (as in Linux 6.6 to 6.11), and would never see the
+  /// thread that held the CPU.
   [[nodiscard]] bool is_kept_waiting() const { return kept_waiting_; }
-  /// The CPU of the last tick, or of the coming one. Any thread.
+  /// The CPU of the last tick or of the next one. Any thread.
   [[nodiscard]] int cpu() const { return cpu_; }
 
  private:
@@ -64,27 +65,27 @@ class Ticker {
   };
 
   void run(Plan plan);
-  /// The calling thread is the ticker's.
+  /// Moves the ticker's thread, the calling one.
   void move_to(int cpu);
-  /// One tick: goes after the target where that runs on another CPU.
+  /// One tick. Follows the target if it runs on another CPU.
   void tick(Plan& plan);
-  /// Whether this is too late for a tick that was due at `due`; notes which.
+  /// Whether it is too late for a tick that was due at `due`; keeps the statistics of that.
   bool is_late(core::TimePoint due);
 
   Ask ask_;
   std::atomic<int> cpu_;
-  std::atomic<std::uint64_t> loads_{0};
+  std::atomic<std::uint64_t> arms_{0};
   std::atomic<std::uint64_t> ticks_{0};
   std::atomic<bool> kept_waiting_{false};
-  int noted_ = 0;  // these two: the ticker's thread's
+  int noted_ = 0;  // these two belong to the ticker's thread
   int late_ = 0;
   std::mutex mutex_;  // for those below
   std::condition_variable changed_;
   Plan next_;
-  bool loaded_ = false;
-  bool waits_for_load_ = false;
+  bool armed_ = false;
+  bool waits_to_be_armed_ = false;
   bool over_ = false;
-  std::thread thread_;  // the last: it uses the others
+  std::thread thread_;  // last: it uses the others
 };
 
 }  // namespace sp::supervisor

@@ -13,13 +13,13 @@
 namespace sp::supervisor {
 namespace {
 
-/// Dead but not yet reaped, as a leader is that has called pthread_exit().
+/// Dead but not reaped yet, like a leader that has called pthread_exit().
 bool is_dead(pid_t tid) {
   const auto stat = read_stat(tid);
   return !stat || stat->state == 'Z' || stat->state == 'X';
 }
 
-/// It came to us by itself: PTRACE_O_TRACECLONE on the thread that made it.
+/// Traced by us already: through PTRACE_O_TRACECLONE of the thread that created it.
 bool is_ours_already(pid_t tid) {
   const auto status = read_proc(fmt::format("/proc/{}/status", tid));
   const auto tracer = status ? status_field(*status, "TracerPid") : std::nullopt;
@@ -29,7 +29,7 @@ bool is_ours_already(pid_t tid) {
 }  // namespace
 
 core::Result<std::vector<pid_t>> attach_to_all_threads(pid_t pid, ptrace::FollowOptions follow) {
-  // The kernel would let a thread stand for its process, as /proc does; our books would not.
+  // The kernel and /proc accept a tid in place of a pid; our tables do not.
   if (const auto leader = read_thread_group(pid); leader && *leader != pid) {
     return core::fail(fmt::format("thread {} of process {}", pid, *leader), EINVAL);
   }

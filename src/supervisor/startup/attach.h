@@ -9,12 +9,12 @@
 
 namespace sp::supervisor {
 
-/// Seizes every thread of a running process without stopping any, looking again until no new one
-/// is found: a thread that is born from a seized one comes to us by itself, one that is born from
-/// a thread not yet seized is found by the next look. Returns the tids, the leader first where it
-/// is alive. Errors: those of PTRACE_SEIZE on the first thread (explain_attach_refusal() says why),
-/// ESRCH where the process ended meanwhile. What was seized before an error is let go when the
-/// calling process ends.
+/// Seizes every thread of a running process without stopping any. Lists the threads until there is
+/// no new one: a thread that is created by a seized thread is traced automatically, one that is
+/// created by a thread not seized yet shows up in the next list. Returns the tids, the leader first
+/// if it is alive. Errors: those of PTRACE_SEIZE on the first thread (explain_attach_refusal()
+/// explains them), ESRCH if the process ended meanwhile. The kernel detaches threads that were
+/// seized before an error when the calling process ends.
 [[nodiscard]] core::Result<std::vector<pid_t>> attach_to_all_threads(pid_t pid,
                                                                      ptrace::FollowOptions follow);
 

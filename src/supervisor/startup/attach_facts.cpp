@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000;  // PF_KTHREAD of linux/sched.h
 
-// The number that a text begins with; 0 where there is none.
+// The number at the beginning of a text; 0 if there is none.
 template <typename Number>
 Number leading_number(std::string_view text, int base = 10) {
   Number value = 0;
@@ -37,7 +37,7 @@ Number number_field(std::string_view status, std::string_view name, int base = 1
   return leading_number<Number>(status_field(status, name).value_or(""), base);
 }
 
-// Field 9 of /proc/PID/stat; the name, field 2, may hold anything.
+// Field 9 of /proc/PID/stat; the name, field 2, may contain any character.
 std::uint64_t task_flags(pid_t pid) {
   const auto text = read_proc(fmt::format("/proc/{}/stat", pid));
   if (!text || text->rfind(')') == std::string::npos) {
@@ -94,8 +94,8 @@ void read_process(AttachFacts& facts) {
   facts.is_kernel_thread = (task_flags(facts.pid) & kKernelThreadFlag) != 0;
   facts.is_32_bit = runs_32_bit_program(facts.pid);
   facts.is_ours = facts.leader == ::getpid();
-  // The files of a process that is not dumpable belong to root: proc(5), /proc/PID. They belong to
-  // its effective uid otherwise, the second number of the line.
+  // The files of a process that is not dumpable belong to root, those of others to their effective
+  // uid, the second number of the line; proc(5), /proc/PID.
   const std::string_view uids = status_field(*status, "Uid").value_or("");
   const auto effective_uid = leading_number<uid_t>(uids.substr(uids.find('\t') + 1));
   struct stat owner {};

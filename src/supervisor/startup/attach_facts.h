@@ -8,17 +8,17 @@
 
 namespace sp::supervisor {
 
-/// What decides whether we may attach to a process, in the kernel's terms: ptrace(2), "Ptrace
+/// The facts by which the kernel decides whether we may attach to a process: ptrace(2), "Ptrace
 /// access mode checking", and Documentation/admin-guide/LSM/Yama.rst.
 struct AttachFacts {
   pid_t pid = 0;
-  int error = 0;  // errno of the attempt; 0 where there was none
+  int error = 0;  // errno of the attempt; 0 if there was none
 
   // ---- the process
   bool exists = false;
   bool hidden = false;  // it exists, but /proc does not show it to us (hidepid)
-  std::string name;     // of its command
-  pid_t leader = 0;     // the process of the thread `pid`; the same as pid where it is a process
+  std::string name;     // its comm
+  pid_t leader = 0;     // the thread group of `pid`; equal to pid for a process
   pid_t parent = 0;
   std::string parent_name;
   char state = '?';  // as in /proc/PID/stat
@@ -37,17 +37,17 @@ struct AttachFacts {
   uid_t our_uid = 0;
   std::uint64_t our_permitted_capabilities = 0;
   bool may_trace_all = false;      // CAP_SYS_PTRACE is effective
-  bool root_may_trace_all = true;  // it is in our bounding set: sudo would give it
-  int filter_error = 0;            // see probe_filter(): a seccomp filter refuses ptrace to us
+  bool root_may_trace_all = true;  // the capability is in our bounding set: sudo would give it
+  int filter_error = 0;            // see probe_filter(): a seccomp filter denies us ptrace
 
   // ---- the machine
-  std::optional<int> yama_scope;  // nothing where the kernel has no Yama
+  std::optional<int> yama_scope;  // nothing if the kernel has no Yama
   bool in_container = false;
 };
 
 [[nodiscard]] AttachFacts read_attach_facts(pid_t pid, int error);
 
-/// Those about us and the machine alone, with pid 0.
+/// The facts about us and the machine only, with pid 0.
 [[nodiscard]] AttachFacts read_own_facts();
 
 }  // namespace sp::supervisor

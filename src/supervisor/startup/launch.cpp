@@ -18,8 +18,8 @@ namespace {
 rlimit g_open_files_at_start{};
 bool g_open_files_raised = false;
 
-/// The child's side, between fork and exec; only async-signal-safe calls. Exits where the exec
-/// fails, after having written its errno.
+/// Runs in the child, between fork and exec; only async-signal-safe calls. If the exec fails,
+/// writes its errno to `error` and exits.
 [[noreturn]] void exec_when_told(char* const* argv, bool no_aslr, int go, int error) {
   char word = 0;
   ssize_t got = 0;
@@ -32,7 +32,7 @@ bool g_open_files_raised = false;
   if (no_aslr) {
     const int persona = ::personality(0xFFFFFFFF);
     if (persona != -1) {
-      // Refused by some containers' seccomp profiles; then addresses stay random.
+      // Some containers' seccomp profiles refuse it; then addresses stay random.
       ::personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);
     }
   }
@@ -72,7 +72,7 @@ core::Result<LaunchedChild> LaunchedChild::fork(const LaunchOptions& options) {
     return core::fail_errno("starting a process");
   }
   if (pid == 0) {
-    go->second.reset();  // or our own copy would keep the pipe open after superprofiler's death
+    go->second.reset();  // or the child's copy would keep the pipe open after superprofiler's death
     exec_when_told(argv.data(), options.no_aslr, go->first.get(), error->second.get());
   }
   return LaunchedChild(pid, std::move(go->second), std::move(error->first));

@@ -16,11 +16,11 @@ struct LaunchOptions {
   bool no_aslr = false;
 };
 
-/// A child that was forked and waits for our word before it execs, so that it can be seized first.
+/// A forked child that waits for go() before it execs, so that it can be seized first.
 class LaunchedChild {
  public:
-  /// Forks. The child has our standard streams, our process group, and the signal dispositions,
-  /// mask and limits that superprofiler itself was started with. If we die before go(), it exits.
+  /// Forks. The child has our standard streams and process group, and the signal dispositions, mask
+  /// and limits that superprofiler was started with. If we die before go(), it exits.
   [[nodiscard]] static core::Result<LaunchedChild> fork(const LaunchOptions& options);
 
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -28,8 +28,8 @@ class LaunchedChild {
   /// Lets it exec.
   void go();
 
-  /// After the child has ended without an exec (or its exec was seen): the errno of the failed
-  /// exec, 0 where it succeeded.
+  /// The errno of the failed exec, 0 if it succeeded. Call it after the child has ended or its exec
+  /// was reported.
   [[nodiscard]] int exec_error();
 
  private:
@@ -41,13 +41,13 @@ class LaunchedChild {
   core::UniqueFd error_;
 };
 
-/// What a shell would say for an exec that failed with `error`: 127 not found, 126 cannot run.
+/// A shell's exit status for an exec that failed with `error`: 127 not found, 126 cannot run.
 [[nodiscard]] int status_of_exec_error(int error);
-/// "gzzip: not found in PATH", with the fix where there is one.
+/// A message like "cannot run 'gzzip': not found in PATH", with the fix if there is one.
 [[nodiscard]] std::string explain_exec_error(const std::string& program, int error);
 
-/// Raises our limit of open files to the hard limit: each traced thread takes up to three. A
-/// launched child gets the old one back.
+/// Raises our limit of open files to the hard limit: each traced thread needs up to three. A
+/// launched child gets the original limit.
 void raise_open_files_limit();
 
 }  // namespace sp::supervisor

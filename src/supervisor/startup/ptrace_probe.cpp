@@ -27,7 +27,7 @@ using core::Result;
 
 constexpr unsigned long kGetPersonality = 0xffffffff;  // personality(2)
 
-// A child that does `body` and ends; killed and collected where it has not ended before we do.
+// A child process that runs `body` and exits. Killed and reaped when this goes out of scope.
 class Child {
  public:
   template <typename Body>
@@ -47,7 +47,7 @@ class Child {
   }
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// Waits for the next report of the child, a stop or its end.
+  /// Waits for the next report of the child: a stop or its end.
   [[nodiscard]] std::optional<int> wait() {
     int status = 0;
     pid_t reported = 0;
@@ -68,14 +68,14 @@ class Child {
   pid_t pid_;
 };
 
-// What a probing child found out, as it travels to us: errno, and where it is 0 the value.
+// The answer of a probing child: errno and, if that is 0, the value.
 template <typename Value>
 struct Answer {
   int error = 0;
   Value value{};
 };
 
-// Runs `probe` in a process of its own, so that no tracee and no affinity of it becomes ours.
+// Runs `probe` in a process of its own, so that its tracees and CPU affinity do not become ours.
 template <typename Probe>
 auto in_own_process(const std::string& doing, Probe probe)
     -> Result<decltype(std::declval<Probe>()().value)> {
@@ -130,7 +130,7 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-// The median time of a stop and a resume; nothing where the child went away or ptrace failed.
+// The median time of a stop and a resume; nothing if the child ended or ptrace failed.
 std::optional<core::Duration> median_stop(Child& busy, int rounds) {
   std::vector<core::Duration> times;
   for (int i = 0; i < rounds; ++i) {
@@ -144,7 +144,7 @@ std::optional<core::Duration> median_stop(Child& busy, int rounds) {
       return std::nullopt;
     }
     times.push_back(core::Clock::now() - begin);
-    // Lets the child get on its way: a stop of a thread that never ran would cost less.
+    // Let the child run: stopping a thread that never ran would cost less.
     const core::TimePoint until = core::Clock::now() + std::chrono::microseconds(50);
     while (core::Clock::now() < until) {
       ::sched_yield();
@@ -185,7 +185,7 @@ Answer<StopCost> measure(int rounds) {
 }  // namespace
 
 int probe_filter() {
-  // No process has the pid -1, so that a kernel that hears the request answers ESRCH.
+  // No process has the pid -1, so the kernel answers ESRCH if the request reaches it.
   errno = 0;
   ::ptrace(PTRACE_CONT, -1, nullptr, nullptr);
   return errno == ESRCH ? 0 : errno;

@@ -13,7 +13,7 @@ std::string named(pid_t pid, const std::string& name) {
   return name.empty() ? fmt::format("{}", pid) : fmt::format("{} ({})", pid, name);
 }
 
-// How the user gets CAP_SYS_PTRACE.
+// How the user can get CAP_SYS_PTRACE.
 std::string with_privilege(const AttachFacts& facts) {
   if (!facts.root_may_trace_all) {
     return "start the container with --cap-add SYS_PTRACE and run superprofiler as root in it";
@@ -24,7 +24,7 @@ std::string with_privilege(const AttachFacts& facts) {
   return fmt::format("run it as root: sudo superprofiler -p {}", facts.pid);
 }
 
-// Nobody could attach to this, whatever his privileges.
+// Nobody could attach to this, with any privileges.
 std::optional<Refusal> nothing_to_attach_to(const AttachFacts& facts) {
   const std::string who = named(facts.pid, facts.name);
   if (!facts.exists) {
@@ -61,7 +61,7 @@ std::optional<Refusal> nothing_to_attach_to(const AttachFacts& facts) {
   return std::nullopt;
 }
 
-// The machine or the container lets nobody like us attach.
+// The machine or the container does not let superprofiler attach to anything.
 std::optional<Refusal> switched_off(const AttachFacts& facts) {
   if (facts.filter_error != 0) {
     return Refusal{fmt::format("a seccomp filter refuses ptrace to superprofiler ({})",
@@ -79,7 +79,7 @@ std::optional<Refusal> switched_off(const AttachFacts& facts) {
   return std::nullopt;
 }
 
-// CAP_SYS_PTRACE would do; we do not have it.
+// CAP_SYS_PTRACE would suffice, and we do not have it.
 std::optional<Refusal> needs_privilege(const AttachFacts& facts) {
   if (facts.may_trace_all) {
     return std::nullopt;

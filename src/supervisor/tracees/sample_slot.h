@@ -14,25 +14,15 @@
 #include "core/clock.h"
 #include "core/fd.h"
 #include "core/ids.h"
-#include "supervisor/guardian/guardian.h"
+#include "supervisor/guardian/pending_stops.h"
 
 namespace sp::supervisor {
 
 enum class SlotState : std::uint8_t {
-  idle,         // runs or sleeps by itself: may be asked to stop
-  asked,        // a stop of ours is on its way
-  not_sampled,  // in a group-stop, or not to be sampled: leave it alone
+  idle,          // runs or sleeps: may be stopped
+  stop_pending,  // a stop of ours is pending
+  not_sampled,   // in a group-stop, or not to be sampled: leave it alone
   gone,
-};
-
-/// A wait is the same one as long as none of these changes.
-struct WaitKey {
-  int number = -1;
-  std::uint64_t sp = 0;
-  std::uint64_t pc = 0;
-  std::uint64_t times_scheduled = 0;
-
-  bool operator==(const WaitKey&) const = default;
 };
 
 /// What the timer thread and the ptrace thread share about one traced thread.
@@ -43,51 +33,43 @@ struct SampleSlot {
   const core::ProcessId process;
   const core::ThreadId thread;
   std::atomic<SlotState> state{SlotState::idle};
-  /// When the stop was asked for, nanoseconds of core::Clock.
-  std::atomic<std::int64_t> asked_at{0};
-  /// The stop that was asked for is a SIGSTOP, which counts as one in flight at `guard`.
+  /// When the pending stop was requested, in nanoseconds of core::Clock.
+  std::atomic<std::int64_t> stop_requested_at{0};
+  /// The pending stop is a SIGSTOP, which is counted at `guard`.
   std::atomic<bool> by_signal{false};
-  /// It goes step by step for us: that is no time of its own.
+  /// We single-step the thread: that is not time of its own.
   std::atomic<bool> stepped{false};
-  /// A blocked thread was stopped by us, so it was scheduled without having woken up.
+  /// A stop of ours woke the blocked thread, so it was scheduled although its wait goes on.
   std::atomic<bool> scheduled_by_us{false};
 
-  /// How many ticks the stop that is on its way stands for (core::Sampled::count).
+  /// How many ticks the pending stop stands for (core::Sampled::count).
   std::atomic<std::uint64_t> ticks{1};
 
-  /// The system call that a stop of ours last woke it from; the kernel goes on with it under the
-  /// name of restart_syscall.
+  /// The system call from which a stop of ours last woke the thread. The kernel continues it under
+  /// the name restart_syscall.
   std::atomic<int> interrupted_call{-1};
-  /// Where SIGSTOPs in flight are counted; set before the slot is shared.
+  /// The process's entry of the pending-stop table; set before the slot is shared.
   PendingStops* guard = nullptr;
 
-  /// The timer thread's own.
-  core::UniqueFd stat;
-  core::UniqueFd syscall;
-  core::UniqueFd schedstat;
-  std::uint64_t wait_id = 0;
-  WaitKey wait;
-  std::uint64_t wait_ticks = 0;
-  std::string wait_syscall;
-  core::TimePoint wait_reported;
+  core::UniqueFd stat;  // the timer thread's: /proc/PID/task/TID/stat
 };
 
-/// Reads a small file of /proc/PID/task/TID again through `fd`, one of the slot's, which stays
-/// open; empty where the thread is gone. The answer lies in `buffer`.
+/// Reads a small file of /proc/PID/task/TID through `fd`, which it opens the first time and keeps
+/// open. Returns a view of `buffer`; empty if the thread is gone.
 [[nodiscard]] std::string_view reread(core::UniqueFd& fd, const SampleSlot& slot, const char* name,
                                       std::span<char> buffer);
 
-/// Ends an asked-for stop: the slot becomes `next`. To be called when the thread runs again, or
-/// will never stop any more.
-inline void settle(SampleSlot& slot, SlotState next) {
+/// Ends the slot's pending stop, if there is one: the slot becomes `next`. Call it when the thread
+/// runs again, or will never stop again.
+inline void end_pending_stop(SampleSlot& slot, SlotState next) {
   const bool counted = slot.by_signal;
-  if (slot.state.exchange(next) == SlotState::asked && counted) {
+  if (slot.state.exchange(next) == SlotState::stop_pending && counted) {
     --slot.guard->stops_in_flight;
   }
 }
 
-/// The threads that may be sampled. The ptrace thread adds and removes; the timer thread copies
-/// the list when it has changed.
+/// The slots of the threads that may be sampled. The ptrace thread adds and removes; the timer
+/// thread copies the list when it has changed.
 class SampleSlots {
  public:
   using List = std::vector<std::shared_ptr<SampleSlot>>;
@@ -99,13 +81,13 @@ class SampleSlots {
   }
 
   void remove(const std::shared_ptr<SampleSlot>& slot) {
-    settle(*slot, SlotState::gone);
+    end_pending_stop(*slot, SlotState::gone);
     const std::lock_guard lock(mutex_);
     std::erase(slots_, slot);
     version_.fetch_add(1, std::memory_order_release);
   }
 
-  /// Brings `list` up to date; `version` is the caller's memory of the last time.
+  /// Brings `list` up to date; `version` belongs to the caller and remembers the last time.
   void refresh(List& list, std::uint64_t& version) const {
     if (version == version_.load(std::memory_order_acquire)) {
       return;

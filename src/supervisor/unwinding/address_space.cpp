@@ -93,7 +93,7 @@ void AddressSpace::refresh() {
   refreshed_ = now_;
   auto text = read_proc(fmt::format("/proc/{}/task/{}/maps", files_.process.pid, files_.tid));
   if (!text || text->empty()) {
-    // A leader that has ended shows nothing, though its threads live on.
+    // A leader that has ended shows nothing although its threads live on.
     text = read_proc(fmt::format("/proc/{}/maps", files_.process.pid));
   }
   if (!text || text->empty() || *text == maps_text_) {
@@ -105,9 +105,9 @@ void AddressSpace::refresh() {
   }
 }
 
-/// A program that the pid runs by now, after an exec or because the pid was given out again, shares
-/// no mapping with the one whose samples are still being looked at; its maps are refused, unless
-/// they `may_be_another`'s. False then.
+/// False if the maps are of another program: after an exec, or if the pid was reused, they share no
+/// mapping with the program whose samples are still being unwound. `may_be_another` accepts them
+/// anyway.
 bool AddressSpace::rebuild(std::vector<core::Mapping> maps, bool may_be_another) {
   if (maps.empty()) {
     return false;
@@ -127,7 +127,7 @@ bool AddressSpace::rebuild(std::vector<core::Mapping> maps, bool may_be_another)
   }
   std::vector<CodeRegion> regions;
   for (const core::Mapping& mapping : maps) {
-    if (mapping.executable && mapping.path != "[vsyscall]") {  // the kernel's, emulated
+    if (mapping.executable && mapping.path != "[vsyscall]") {  // emulated by the kernel
       const CodeRegion* known = known_region(mapping);
       regions.push_back(known != nullptr ? *known : region_of(mapping, maps));
     }

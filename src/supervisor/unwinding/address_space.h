@@ -9,15 +9,15 @@
 
 #include "core/clock.h"
 #include "core/mapping.h"
-#include "supervisor/unwinding/address_space_modules.h"
+#include "supervisor/unwinding/module_table.h"
 
 namespace sp::supervisor {
 
 /// Executable memory of a process.
 struct CodeRegion {
   core::AddressRange range;
-  CodeModule* module = nullptr;     // find() sees to it that there is one
-  std::uint64_t bias = 0;           // address in the process less ELF address; 0 without a file
+  CodeModule* module = nullptr;     // find() makes sure that there is one
+  std::uint64_t bias = 0;           // address in the process minus ELF address; 0 without a file
   std::span<const std::byte> code;  // the file's bytes from range.begin on; empty without a file
 
   [[nodiscard]] std::uint64_t elf_address(core::Address address) const {
@@ -28,33 +28,33 @@ struct CodeRegion {
 };
 
 struct RefreshOptions {
-  /// How often /proc/PID/maps is read at most while addresses are met that are in no code.
+  /// At most how often /proc/PID/maps is read while addresses come up that are in no known code.
   core::Duration after_miss = std::chrono::milliseconds(10);
-  /// How often it is read anyway: a library may have been unloaded and another put in its place.
+  /// How often it is read anyway: a library may have been unloaded and another loaded in its place.
   core::Duration period = std::chrono::milliseconds(500);
 };
 
-/// Which code lies where in one process. It reads /proc/PID/maps again by itself when it is asked
-/// for code that it does not know.
+/// Which code is where in one process. Reads /proc/PID/maps again by itself when asked for code
+/// that it does not know.
 class AddressSpace {
  public:
   AddressSpace(ModuleTable& modules, core::ProcessId process, RefreshOptions options);
 
-  /// A snapshot that is known to be this process's.
-  /// `tid` is a thread that lived when they were read: a leader that has ended shows no files.
+  /// Takes a snapshot of this process's maps. `tid` is a thread that was alive when they were read:
+  /// a leader that has ended shows no files.
   void set_maps(std::vector<core::Mapping> maps, pid_t tid);
-  /// A forked child begins with its parent's memory.
+  /// A forked child starts with its parent's memory.
   void inherit(const AddressSpace& parent);
-  /// To be called before a stack is looked at: `tid` is a thread of the process that is alive.
+  /// To be called before a stack is unwound; `tid` is a live thread of the process.
   void begin_sample(pid_t tid, core::TimePoint now);
 
-  /// The code at an address; null where there is none. Good until the next call that is not const.
+  /// The code at an address; null if there is none. Valid until the next call that is not const.
   const CodeRegion* find(core::Address address);
-  /// The same, but it looks at no maps again: what the last ones say.
+  /// The same by the last maps; reads none.
   const CodeRegion* find_mapped(core::Address address);
-  /// Where an offset of a module lies; nothing where it is in no known code of it.
+  /// The address of a module offset; nothing if it is in no known code of the module.
   [[nodiscard]] std::optional<core::Address> address_of(core::ModuleOffset where) const;
-  /// The mapping of any kind that holds the address, as far as known.
+  /// The mapping of any kind that contains the address, as far as known.
   [[nodiscard]] const core::Mapping* mapping_at(core::Address address) const;
 
  private:

@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-#include "supervisor/unwinding/byte_reader.h"
+#include "supervisor/unwinding/dwarf_reader.h"
 
 namespace sp::supervisor {
 namespace {
@@ -50,7 +50,7 @@ class Writer {
   std::vector<std::byte> out_;
 };
 
-// DW_CFA_* (DWARF 5, section 7.24; the last three are vendors').
+// DW_CFA_* (DWARF 5, section 7.24; the last three are vendors' extensions).
 enum Instruction : std::uint8_t {
   kNop = 0x00,
   kSetLocation = 0x01,
@@ -78,8 +78,8 @@ enum Instruction : std::uint8_t {
   kNegativeOffsetExtended = 0x2f,
 };
 
-/// Steps over one instruction's operands. False where it is none that libunwind follows.
-bool skip_operands(std::uint8_t instruction, DwarfBytes& program) {
+/// Skips one instruction's operands. False if libunwind cannot evaluate the instruction.
+bool skip_operands(std::uint8_t instruction, DwarfReader& program) {
   const std::uint8_t primary = instruction & 0xc0U;
   if (primary == 0x80) {  // DW_CFA_offset
     program.take_uleb();
@@ -141,7 +141,7 @@ struct ProgramRules {
   std::uint8_t pointer_encoding = 0;
 };
 
-bool copy_program(DwarfBytes program, const ProgramRules& rules, Writer& out) {
+bool copy_program(DwarfReader program, const ProgramRules& rules, Writer& out) {
   while (!program.at_end()) {
     const auto from = program.rest();
     const std::size_t start = program.position();
@@ -172,47 +172,47 @@ bool copy_program(DwarfBytes program, const ProgramRules& rules, Writer& out) {
 
 }  // namespace
 
-std::optional<CanonicalCfi> normal_form(const FrameDescription& description, std::uint64_t shift,
-                                        bool drop_signing_marks) {
-  const ProgramRules rules{shift, drop_signing_marks, description.pointer_encoding};
-  if (description.return_address_register > 0xff) {
+std::optional<CanonicalCfi> make_canonical_cfi(const Fde& fde, std::uint64_t shift,
+                                               bool drop_signing_marks) {
+  const ProgramRules rules{shift, drop_signing_marks, fde.pointer_encoding};
+  if (fde.return_address_register > 0xff) {
     return std::nullopt;
   }
   Writer out;
-  out.put_word(std::uint32_t{0});  // the length, when it is known
-  out.put_word(std::uint32_t{0});  // says CIE
+  out.put_word(std::uint32_t{0});  // the length, set below
+  out.put_word(std::uint32_t{0});  // marks a CIE
   out.put(1);                      // version
   out.put('z');
   out.put('R');
-  if (description.signal_frame) {
+  if (fde.signal_frame) {
     out.put('S');
   }
   out.put(0);
-  out.put_uleb(description.code_alignment);
-  out.put_sleb(description.data_alignment);
-  out.put(static_cast<std::uint8_t>(description.return_address_register));
+  out.put_uleb(fde.code_alignment);
+  out.put_sleb(fde.data_alignment);
+  out.put(static_cast<std::uint8_t>(fde.return_address_register));
   out.put_uleb(1);
   out.put(kPointerAbsolute);
-  if (!copy_program(DwarfBytes(description.common_program, 0), rules, out)) {
+  if (!copy_program(DwarfReader(fde.cie_program, 0), rules, out)) {
     return std::nullopt;
   }
   out.pad();
   out.set_length(0);
 
-  CanonicalCfi form;
-  form.fde_offset = out.size();
+  CanonicalCfi cfi;
+  cfi.fde_offset = out.size();
   out.put_word(std::uint32_t{0});
   out.put_word(static_cast<std::uint32_t>(out.size()));  // how far back the CIE is from here
-  out.put_word(description.begin + shift);
-  out.put_word(description.end - description.begin);
+  out.put_word(fde.begin + shift);
+  out.put_word(fde.end - fde.begin);
   out.put_uleb(0);
-  if (!copy_program(DwarfBytes(description.program, description.program_address), rules, out)) {
+  if (!copy_program(DwarfReader(fde.program, fde.program_address), rules, out)) {
     return std::nullopt;
   }
   out.pad();
-  out.set_length(form.fde_offset);
-  form.bytes = out.take();
-  return form;
+  out.set_length(cfi.fde_offset);
+  cfi.bytes = out.take();
+  return cfi;
 }
 
 }  // namespace sp::supervisor

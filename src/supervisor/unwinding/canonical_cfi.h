@@ -9,18 +9,18 @@
 
 namespace sp::supervisor {
 
-/// A CIE and its one FDE as libunwind reads every dialect of them right: .eh_frame format, version
-/// 1, plain pointers, no personality, no language data, no vendor's instructions.
+/// A CIE and its one FDE in the one form that libunwind always reads correctly: .eh_frame format,
+/// version 1, absolute pointers, no personality, no language data, no vendor's instructions.
 struct CanonicalCfi {
   std::vector<std::byte> bytes;
   std::size_t fde_offset = 0;  // the CIE is at 0
 };
 
-/// `shift` is added to every code address. DW_CFA 0x2d, which says on AArch64 that the return
-/// address is signed from here on and which libunwind 1.6 takes for SPARC's register windows,
-/// becomes a nop where `drop_signing_marks`. Nothing where the programs hold what libunwind could
-/// not follow.
-[[nodiscard]] std::optional<CanonicalCfi> normal_form(const FrameDescription& description,
-                                                      std::uint64_t shift, bool drop_signing_marks);
+/// Rewrites an FDE in canonical form. `shift` is added to every code address. On AArch64, DW_CFA
+/// 0x2d says that the return address is signed from here on; libunwind 1.6 takes it for SPARC's
+/// register windows, so it becomes a nop if `drop_signing_marks`. Nothing if the programs hold
+/// instructions that libunwind cannot evaluate.
+[[nodiscard]] std::optional<CanonicalCfi> make_canonical_cfi(const Fde& fde, std::uint64_t shift,
+                                                             bool drop_signing_marks);
 
 }  // namespace sp::supervisor

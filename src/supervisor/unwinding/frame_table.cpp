@@ -7,16 +7,16 @@
 #include <string_view>
 
 #include "core/bytes.h"
-#include "supervisor/unwinding/byte_reader.h"
+#include "supervisor/unwinding/dwarf_reader.h"
 
 namespace sp::supervisor {
 namespace {
 
 using core::read_at;
 
-/// The head of a CIE or FDE; `body` begins at the word that tells them apart.
+/// The header of a CIE or FDE; `body` begins at the word that tells them apart.
 struct Entry {
-  std::uint64_t position = 0;  // of the head, in the section
+  std::uint64_t position = 0;  // of the header, in the section
   std::uint64_t body = 0;
   std::uint64_t end = 0;
   bool wide = false;  // the 64-bit DWARF format
@@ -53,7 +53,7 @@ std::optional<Entry> read_entry(std::span<const std::byte> section, std::uint64_
   return id ? std::optional(entry) : std::nullopt;
 }
 
-bool is_common(const Entry& entry, bool is_debug_frame) {
+bool is_cie(const Entry& entry, bool is_debug_frame) {
   if (!is_debug_frame) {
     return entry.id == 0;
   }
@@ -62,9 +62,8 @@ bool is_common(const Entry& entry, bool is_debug_frame) {
 
 }  // namespace
 
-/// A CIE.
-struct FrameTable::Common {
-  FrameDescription description;
+struct FrameTable::Cie {
+  Fde defaults;  // what its FDEs have in common
   bool sized_augmentation = false;
 };
 
@@ -80,8 +79,8 @@ void FrameTable::read_header() {
     return;
   }
   const auto bytes = image_->bytes_at(piece->address);
-  DwarfBytes header(bytes.first(std::min<std::uint64_t>(bytes.size(), piece->size)),
-                    piece->address);
+  DwarfReader header(bytes.first(std::min<std::uint64_t>(bytes.size(), piece->size)),
+                     piece->address);
   const auto version = header.take<std::uint8_t>();
   const auto frame_encoding = header.take<std::uint8_t>();
   const auto count_encoding = header.take<std::uint8_t>();
@@ -120,7 +119,7 @@ void FrameTable::find_sections() {
         names->sh_offset + section->sh_name >= bytes.size()) {
       continue;
     }
-    DwarfBytes text(bytes.subspan(names->sh_offset + section->sh_name), 0);
+    DwarfReader text(bytes.subspan(names->sh_offset + section->sh_name), 0);
     const std::string_view name = text.take_string();
     const auto content = bytes.subspan(section->sh_offset, section->sh_size);
     if (name == ".eh_frame" && eh_frame_.bytes.empty()) {
@@ -149,9 +148,9 @@ void FrameTable::build_index() {
 void FrameTable::index_section(const Section& section) {
   std::uint64_t position = 0;
   while (const auto entry = read_entry(section.bytes, position)) {
-    if (!is_common(*entry, section.is_debug_frame)) {
-      const auto found = read_description(section, position);
-      // A linker leaves descriptions of code that it threw away, at address 0.
+    if (!is_cie(*entry, section.is_debug_frame)) {
+      const auto found = read_fde(section, position);
+      // Linkers leave FDEs of code that they discarded, at address 0.
       if (found && found->begin != 0) {
         index_.push_back({found->begin, found->end, position, section.is_debug_frame});
       }
@@ -160,14 +159,14 @@ void FrameTable::index_section(const Section& section) {
   }
 }
 
-std::optional<FrameDescription> FrameTable::find(std::uint64_t address) {
+std::optional<Fde> FrameTable::find(std::uint64_t address) {
   if (auto found = find_by_header(address)) {
     return found;
   }
   return find_by_index(address);
 }
 
-std::optional<FrameDescription> FrameTable::find_by_header(std::uint64_t address) {
+std::optional<Fde> FrameTable::find_by_header(std::uint64_t address) {
   const auto field = [&](std::size_t index, std::size_t at) {
     std::int32_t offset = 0;
     std::memcpy(&offset, sorted_.data() + index * 8 + at, sizeof(offset));
@@ -187,14 +186,14 @@ std::optional<FrameDescription> FrameTable::find_by_header(std::uint64_t address
     return std::nullopt;
   }
   const std::uint64_t entry = field(high - 1, 4);
-  std::optional<FrameDescription> found;
+  std::optional<Fde> found;
   if (entry >= eh_frame_.address && entry - eh_frame_.address < eh_frame_.bytes.size()) {
-    found = read_description(eh_frame_, entry - eh_frame_.address);
+    found = read_fde(eh_frame_, entry - eh_frame_.address);
   }
   return found && address >= found->begin && address < found->end ? found : std::nullopt;
 }
 
-std::optional<FrameDescription> FrameTable::find_by_index(std::uint64_t address) {
+std::optional<Fde> FrameTable::find_by_index(std::uint64_t address) {
   build_index();
   const auto behind =
       std::upper_bound(index_.begin(), index_.end(), address,
@@ -203,26 +202,25 @@ std::optional<FrameDescription> FrameTable::find_by_index(std::uint64_t address)
     return std::nullopt;
   }
   const IndexEntry& entry = *(behind - 1);
-  return read_description(entry.in_debug_frame ? debug_frame_ : eh_frame_, entry.position);
+  return read_fde(entry.in_debug_frame ? debug_frame_ : eh_frame_, entry.position);
 }
 
-std::optional<FrameDescription> FrameTable::read_description(const Section& section,
-                                                             std::uint64_t position) {
+std::optional<Fde> FrameTable::read_fde(const Section& section, std::uint64_t position) {
   const auto entry = read_entry(section.bytes, position);
-  if (!entry || is_common(*entry, section.is_debug_frame)) {
+  if (!entry || is_cie(*entry, section.is_debug_frame)) {
     return std::nullopt;
   }
-  const std::uint64_t common_at = section.is_debug_frame ? entry->id : entry->body - entry->id;
-  auto common = read_common(section, common_at);
-  if (!common) {
+  const std::uint64_t cie_at = section.is_debug_frame ? entry->id : entry->body - entry->id;
+  auto cie = read_cie(section, cie_at);
+  if (!cie) {
     return std::nullopt;
   }
-  FrameDescription& out = common->description;
+  Fde& out = cie->defaults;
   const std::uint64_t start = entry->body + (entry->wide ? 8U : 4U);
-  DwarfBytes bytes(section.bytes.subspan(start, entry->end - start), section.address + start);
+  DwarfReader bytes(section.bytes.subspan(start, entry->end - start), section.address + start);
   const auto begin = bytes.take_pointer(out.pointer_encoding, 0);
   const auto size = bytes.take_pointer(out.pointer_encoding & 0x0fU, 0);
-  if (common->sized_augmentation) {
+  if (cie->sized_augmentation) {
     bytes.skip(bytes.take_uleb());
   }
   if (!bytes.ok() || !begin || !size) {
@@ -235,29 +233,29 @@ std::optional<FrameDescription> FrameTable::read_description(const Section& sect
   return out;
 }
 
-std::optional<FrameTable::Common> FrameTable::read_common(const Section& section,
-                                                          std::uint64_t position) {
+std::optional<FrameTable::Cie> FrameTable::read_cie(const Section& section,
+                                                    std::uint64_t position) {
   const auto entry = read_entry(section.bytes, position);
-  if (!entry || !is_common(*entry, section.is_debug_frame)) {
+  if (!entry || !is_cie(*entry, section.is_debug_frame)) {
     return std::nullopt;
   }
   const std::uint64_t start = entry->body + (entry->wide ? 8U : 4U);
-  DwarfBytes bytes(section.bytes.subspan(start, entry->end - start), section.address + start);
-  Common common;
-  FrameDescription& out = common.description;
+  DwarfReader bytes(section.bytes.subspan(start, entry->end - start), section.address + start);
+  Cie cie;
+  Fde& out = cie.defaults;
   const auto version = bytes.take<std::uint8_t>();
   std::string_view augmentation = bytes.take_string();
   if (version == 4) {
-    bytes.skip(2);  // sizes of an address and of a segment selector
+    bytes.skip(2);  // address size, segment selector size
   }
   out.code_alignment = bytes.take_uleb();
   out.data_alignment = bytes.take_sleb();
   out.return_address_register = version == 1 ? bytes.take<std::uint8_t>() : bytes.take_uleb();
   if (augmentation.starts_with('z')) {
-    common.sized_augmentation = true;
+    cie.sized_augmentation = true;
     const std::uint64_t size = bytes.take_uleb();
     const auto held = bytes.rest();
-    DwarfBytes details(held.first(std::min<std::uint64_t>(size, held.size())), bytes.address());
+    DwarfReader details(held.first(std::min<std::uint64_t>(size, held.size())), bytes.address());
     bytes.skip(size);
     for (const char letter : augmentation.substr(1)) {
       if (letter == 'R') {
@@ -276,8 +274,8 @@ std::optional<FrameTable::Common> FrameTable::read_common(const Section& section
   } else if (!augmentation.empty()) {
     return std::nullopt;
   }
-  out.common_program = bytes.rest();
-  return bytes.ok() ? std::optional(common) : std::nullopt;
+  out.cie_program = bytes.rest();
+  return bytes.ok() ? std::optional(cie) : std::nullopt;
 }
 
 }  // namespace sp::supervisor

@@ -11,30 +11,30 @@
 
 namespace sp::supervisor {
 
-/// How one piece of code keeps its frames: an FDE with what it needs of its CIE. Addresses are ELF
-/// virtual addresses; the programs are DWARF call frame instructions in the file's bytes.
-struct FrameDescription {
+/// An FDE with what it needs of its CIE: call frame information of one range of code. Addresses are
+/// ELF virtual addresses; the programs are DWARF call frame instructions in the file's bytes.
+struct Fde {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t code_alignment = 1;
   std::int64_t data_alignment = 1;
   std::uint64_t return_address_register = 0;
-  /// What it returns to was interrupted, not called: no return address there.
+  /// Its caller was interrupted, did not call: its pc there is no return address.
   bool signal_frame = false;
   std::uint8_t pointer_encoding = 0;  // of DW_CFA_set_loc
-  std::span<const std::byte> common_program;
+  std::span<const std::byte> cie_program;
   std::span<const std::byte> program;
   std::uint64_t program_address = 0;  // ELF address of the program's first byte
 };
 
-/// Finds the description of an address in an ELF file: by .eh_frame_hdr's table where there is
-/// one, else in an index of .eh_frame made when first needed; what they do not know is looked for
-/// in .debug_frame. Damaged tables give nothing, never a crash. Not for use by several threads.
+/// Finds the FDE of an address in an ELF file: by the table of .eh_frame_hdr if there is one, else
+/// in an index of .eh_frame that is built when first needed; then in .debug_frame. Damaged tables
+/// give nothing, never a crash. Not thread-safe.
 class FrameTable {
  public:
   explicit FrameTable(std::shared_ptr<const core::ElfImage> image);
 
-  [[nodiscard]] std::optional<FrameDescription> find(std::uint64_t address);
+  [[nodiscard]] std::optional<Fde> find(std::uint64_t address);
 
  private:
   struct Section {
@@ -42,7 +42,7 @@ class FrameTable {
     std::uint64_t address = 0;
     bool is_debug_frame = false;  // pointers to CIEs count from the section's start
   };
-  struct Common;
+  struct Cie;
   struct IndexEntry {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -54,10 +54,10 @@ class FrameTable {
   void find_sections();
   void build_index();
   void index_section(const Section& section);
-  std::optional<FrameDescription> find_by_header(std::uint64_t address);
-  std::optional<FrameDescription> find_by_index(std::uint64_t address);
-  std::optional<FrameDescription> read_description(const Section& section, std::uint64_t position);
-  std::optional<Common> read_common(const Section& section, std::uint64_t position);
+  std::optional<Fde> find_by_header(std::uint64_t address);
+  std::optional<Fde> find_by_index(std::uint64_t address);
+  std::optional<Fde> read_fde(const Section& section, std::uint64_t position);
+  std::optional<Cie> read_cie(const Section& section, std::uint64_t position);
 
   std::shared_ptr<const core::ElfImage> image_;
   std::uint64_t header_address_ = 0;

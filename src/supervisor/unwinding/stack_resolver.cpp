@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "supervisor/unwinding/unwinder.h"
+#include "supervisor/unwinding/stack_walk.h"
 
 namespace sp::supervisor {
 

@@ -23,10 +23,10 @@ struct StackResolverOptions {
   std::function<core::TimePoint()> now = core::Clock::now;
 };
 
-/// Makes stacks out of what stops have copied, after the targets run again. Runs on the analyzer's
-/// thread, which owns it; it takes nothing from a target but its memory map, and files and memory
-/// of code when it first meets them. What comes in: raw stacks and the supervisor's snapshots of
-/// memory maps. What goes out: stacks, and the modules that their frames lie in.
+/// Unwinds what stops have copied, while the targets run again. Owned by the analyzer's thread and
+/// runs there. Of a target it reads only the memory map, and files and memory of code when it first
+/// sees them. In: raw stacks and the supervisor's snapshots of memory maps. Out: stacks, and the
+/// modules of their frames.
 class StackResolver {
  public:
   explicit StackResolver(StackResolverOptions options);
@@ -34,26 +34,26 @@ class StackResolver {
   StackResolver& operator=(StackResolver&&) noexcept;
   ~StackResolver();
 
-  /// A forked child begins with its parent's code; a program that was exec'ed, under a new serial,
-  /// begins with none: pass no parent.
+  /// A forked child starts with its parent's code. An exec'ed program, under a new serial, starts
+  /// with none: pass no parent.
   void process_started(core::ProcessId process, core::ProcessId parent = {});
   void process_ended(core::ProcessId process);
-  /// `tid` is the thread that they were read through.
+  /// `tid` is the thread through which they were read.
   void set_maps(core::ProcessId process, pid_t tid, std::vector<core::Mapping> maps);
 
-  /// `tid` is a thread of the process, the sampled one if it still lives. Never fails: a stack
-  /// whose pc is in no known code has one frame, in a module of kind unknown.
+  /// `tid` is a thread of the process, the sampled one if it is alive. Never fails: a stack whose
+  /// pc is in no known code has one frame, in a module of kind unknown.
   [[nodiscard]] core::Stack resolve(core::ProcessId process, pid_t tid, const core::RawStack& raw);
 
-  /// The module and offset of an address as the process's last maps have it; it reads none itself.
+  /// The module and offset of an address, by the process's last maps; reads none.
   [[nodiscard]] core::ModuleOffset locate(core::ProcessId process, core::Address address);
 
-  /// Where that lies in the process, by its last maps; nothing where it does not.
+  /// The address of a module offset in the process, by its last maps; nothing if it has none.
   [[nodiscard]] std::optional<core::Address> address_of(core::ProcessId process,
                                                         core::ModuleOffset where);
 
-  /// Modules met since the last call; a stack's modules are among them at the latest after the
-  /// resolve() that returned it.
+  /// New modules since the last call. Those of a stack are among them once resolve() has returned
+  /// it.
   [[nodiscard]] std::vector<core::Module> take_new_modules();
 
  private:

@@ -6,7 +6,7 @@
 #include "core/clock.h"
 #include "supervisor/instruments/probes/probe_budget.h"
 #include "supervisor/instruments/probes/probed_thread.h"
-#include "supervisor/sampling/governor.h"
+#include "supervisor/sampling/cost_meter.h"
 #include "supervisor/sampling/sample_timer.h"
 
 namespace sp::supervisor {

@@ -107,7 +107,7 @@ TEST_F(CpuFollowerPlaces, everything_as_it_was_where_the_target_is_on_several) {
   const Waiting target;
   CpuAffinity affinity(server.tid(), {});
   affinity.follow(one_, target.tid());
-  affinity.visit();
+  affinity.spread();
   EXPECT_FALSE(affinity.keeps_busy());
   for (const pid_t tid : {server.tid(), 0}) {
     const cpu_set_t now = affinity_of(tid);

@@ -39,7 +39,7 @@ TEST(Ticker, asks_on_the_cpu_and_follows_what_runs_on_another) {
           return asked.size() == 1 ? std::optional(1) : std::nullopt;
         },
         core::Clock::now() + milliseconds(5), 0);
-    ticker.load(core::Clock::now() + milliseconds(10), 0);
+    ticker.arm(core::Clock::now() + milliseconds(10), 0);
     ASSERT_TRUE(has_ticked(ticker, 1));
     EXPECT_TRUE(ticker.ticked());
     ASSERT_TRUE(has_ticked(ticker, 2));
@@ -59,11 +59,11 @@ TEST(Ticker, does_not_follow_for_ever) {
   EXPECT_LE(asked, 3);
 }
 
-TEST(Ticker, ends_at_once_while_it_waits_for_its_time_or_its_load) {
+TEST(Ticker, ends_at_once_while_it_waits_for_its_time_or_to_be_armed) {
   const auto before = core::Clock::now();
   {
     const Ticker waits_for_time(kAskNothing, before + hours(1), 0);
-    const Ticker waits_for_load(kAskNothing, before, 0);
+    const Ticker waits_to_be_armed(kAskNothing, before, 0);
     std::this_thread::sleep_for(milliseconds(10));
   }
   EXPECT_LT(core::Clock::now() - before, std::chrono::minutes(1));
@@ -72,7 +72,7 @@ TEST(Ticker, ends_at_once_while_it_waits_for_its_time_or_its_load) {
 TEST(Ticker, says_where_it_is) {
   Ticker ticker(kAskNothing, core::Clock::now(), 0);
   EXPECT_EQ(ticker.cpu(), 0);
-  ticker.load(core::Clock::now(), 1);
+  ticker.arm(core::Clock::now(), 1);
   ASSERT_TRUE(has_ticked(ticker, 2));
   EXPECT_EQ(ticker.cpu(), 1);
   EXPECT_TRUE(ticker.ticked());
@@ -81,7 +81,7 @@ TEST(Ticker, says_where_it_is) {
 TEST(Ticker, has_not_ticked_before_its_time) {
   Ticker ticker(kAskNothing, core::Clock::now() + hours(1), 0);
   EXPECT_TRUE(ticker.ticked());  // nothing was asked of it
-  ticker.load(core::Clock::now() + hours(1), 0);
+  ticker.arm(core::Clock::now() + hours(1), 0);
   EXPECT_FALSE(ticker.ticked());
 }
 

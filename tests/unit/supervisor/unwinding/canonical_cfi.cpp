@@ -31,8 +31,8 @@ std::vector<std::byte> program_of(const CanonicalCfi& form) {
           form.bytes.end()};
 }
 
-FrameDescription description(const std::vector<std::byte>& program) {
-  FrameDescription made;
+Fde fde(const std::vector<std::byte>& program) {
+  Fde made;
   made.begin = 0x1000;
   made.end = 0x1080;
   made.data_alignment = -8;
@@ -42,7 +42,7 @@ FrameDescription description(const std::vector<std::byte>& program) {
 }
 
 TEST(CanonicalCfi, says_where_the_code_is_in_plain_shifted_addresses) {
-  const auto form = normal_form(description({}), 0x8000'0000'0000'0000, false);
+  const auto form = make_canonical_cfi(fde({}), 0x8000'0000'0000'0000, false);
   ASSERT_TRUE(form);
   EXPECT_EQ(read<std::uint32_t>(*form, 4), 0U);  // a CIE
   EXPECT_EQ(form->fde_offset % 8, 0U);
@@ -55,7 +55,7 @@ TEST(CanonicalCfi, says_where_the_code_is_in_plain_shifted_addresses) {
 TEST(CanonicalCfi, drops_signing_marks_but_not_operands_that_look_like_them) {
   // advance 1; negate_ra_state; def_cfa_offset 0x2d; expression r1 of two bytes 2d 2d; nop
   const auto program = bytes({0x41, 0x2d, 0x0e, 0x2d, 0x10, 0x01, 0x02, 0x2d, 0x2d, 0x00});
-  const auto form = normal_form(description(program), 0, true);
+  const auto form = make_canonical_cfi(fde(program), 0, true);
   ASSERT_TRUE(form);
   auto wanted = program;
   wanted[1] = std::byte{0};
@@ -66,15 +66,15 @@ TEST(CanonicalCfi, drops_signing_marks_but_not_operands_that_look_like_them) {
 }
 
 TEST(CanonicalCfi, refuses_programs_that_cannot_be_followed) {
-  EXPECT_FALSE(normal_form(description(bytes({0x2d})), 0, false));
-  EXPECT_FALSE(normal_form(description(bytes({0x3f})), 0, false));  // not an instruction
-  EXPECT_FALSE(normal_form(description(bytes({0x0f, 0x20, 0x11})), 0, false));  // cut off
-  EXPECT_FALSE(normal_form(description(bytes({0x03, 0x01})), 0, false));
+  EXPECT_FALSE(make_canonical_cfi(fde(bytes({0x2d})), 0, false));
+  EXPECT_FALSE(make_canonical_cfi(fde(bytes({0x3f})), 0, false));              // not an instruction
+  EXPECT_FALSE(make_canonical_cfi(fde(bytes({0x0f, 0x20, 0x11})), 0, false));  // cut off
+  EXPECT_FALSE(make_canonical_cfi(fde(bytes({0x03, 0x01})), 0, false));
 }
 
 TEST(CanonicalCfi, shifts_set_locations) {
   const auto program = bytes({0x01, 0x10, 0x10, 0, 0, 0, 0, 0, 0});
-  const auto form = normal_form(description(program), 0x100000, false);
+  const auto form = make_canonical_cfi(fde(program), 0x100000, false);
   ASSERT_TRUE(form);
   const auto got = program_of(*form);
   std::uint64_t location = 0;
@@ -83,9 +83,9 @@ TEST(CanonicalCfi, shifts_set_locations) {
 }
 
 TEST(CanonicalCfi, keeps_the_mark_of_signal_frames) {
-  auto signal = description({});
+  auto signal = fde({});
   signal.signal_frame = true;
-  const auto form = normal_form(signal, 0, false);
+  const auto form = make_canonical_cfi(signal, 0, false);
   ASSERT_TRUE(form);
   EXPECT_EQ(std::memcmp(form->bytes.data() + 9, "zRS", 4), 0);
 }

@@ -1,0 +1,26 @@
+#include "supervisor/linux/process_vm.h"
+
+#include <sys/uio.h>
+
+#include "arch/native.h"
+
+namespace sp::supervisor {
+
+std::size_t copy_memory(pid_t tid, core::Address from, std::span<std::byte> into) {
+  iovec local{into.data(), into.size()};
+  iovec remote{reinterpret_cast<void*>(from.value()), into.size()};
+  const ssize_t copied = ::process_vm_readv(tid, &local, 1, &remote, 1, 0);
+  return copied > 0 ? static_cast<std::size_t>(copied) : 0;
+}
+
+void copy_stack(pid_t tid, core::RawStack& raw) {
+  raw.bottom = raw.registers.sp - arch::Native::kRedZone;
+  std::size_t copied = copy_memory(tid, raw.bottom, raw.bytes);
+  if (copied == 0) {
+    raw.bottom = raw.registers.sp;
+    copied = copy_memory(tid, raw.bottom, raw.bytes);
+  }
+  raw.bytes.resize(copied);
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <span>
+
+#include "core/address.h"
+#include "core/stack.h"
+
+namespace sp::supervisor {
+
+/// Copies memory of the process of `tid`, stopped or not. Returns how many bytes are mapped from
+/// `from` upwards without a hole: 0 if none are (EFAULT) or the process is gone (ESRCH).
+/// process_vm_readv(2): 0.4 us for a page, 0.6 us for 16 KiB.
+[[nodiscard]] std::size_t copy_memory(pid_t tid, core::Address from, std::span<std::byte> into);
+
+/// Copies a thread's stack into `raw`, from the red zone below its sp upwards, as much as raw.bytes
+/// has space for. raw.registers must be set. If the red zone is not mapped (sp is close to the
+/// lower end of the mapping), the copy begins at sp.
+void copy_stack(pid_t tid, core::RawStack& raw);
+
+}  // namespace sp::supervisor

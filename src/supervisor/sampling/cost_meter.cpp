@@ -1,0 +1,60 @@
+#include "supervisor/sampling/cost_meter.h"
+
+#include <algorithm>
+
+namespace sp::supervisor {
+
+namespace {
+
+/// The value below which `numerator` / `denominator` of the first `count` values lie.
+template <std::size_t Size>
+std::int64_t quantile(std::array<std::int64_t, Size> values, std::size_t count,
+                      std::size_t numerator, std::size_t denominator) {
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(count * numerator / denominator);
+  std::nth_element(values.begin(), at, values.begin() + static_cast<std::ptrdiff_t>(count));
+  return *at;
+}
+
+/// Applies until enough stops are known.
+constexpr std::int64_t kHighestAtFirst = 120'000;  // nanoseconds
+
+std::int64_t with_way_back(std::int64_t latency) { return latency + latency / 4; }
+
+}  // namespace
+
+void CostMeter::remember(std::int64_t latency, std::int64_t handling) {
+  latencies_[next_] = latency;
+  handlings_[next_] = handling;
+  next_ = (next_ + 1) % kRecent;
+  filled_ = std::min(filled_ + 1, kRecent);
+  if (next_ % 8 != 0 && filled_ == kRecent) {
+    return;
+  }
+  // The quickest recent stops show what a stop itself takes; the rest of a longer latency is time
+  // in which the thread waited for a CPU that others had.
+  latency_ceiling_ = 2 * quantile(latencies_, filled_, 1, 16);
+  std::int64_t handled = quantile(handlings_, filled_, 1, 2);
+  if (filled_ < kRecent / 2) {
+    // The first stop of a program takes longer than others. Taken for typical, it would delay the
+    // next one for long.
+    latency_ceiling_ = std::min(latency_ceiling_, kHighestAtFirst);
+    handled = std::min(handled, kHighestAtFirst);
+  }
+  const std::int64_t typical = std::min(quantile(latencies_, filled_, 1, 2), latency_ceiling_);
+  per_stop_ = with_way_back(typical) + handled;
+}
+
+void CostMeter::add(core::Duration latency, core::Duration handling) {
+  remember(latency.count(), handling.count());
+  charge(with_way_back(std::min(latency.count(), latency_ceiling_)) + handling.count());
+}
+
+void CostMeter::charge(std::int64_t cost) {
+  stops_.fetch_add(1, std::memory_order_relaxed);
+  stopped_.fetch_add(cost, std::memory_order_relaxed);
+  if (cost > longest_.load(std::memory_order_relaxed)) {
+    longest_.store(cost, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/clock.h"
+
+namespace sp::supervisor {
+
+/// Adds up what stops cost the target. The ptrace thread writes, any thread reads.
+class CostMeter {
+ public:
+  /// Charges one stop: `latency` from the request to the report, `handling` from the report until
+  /// the thread was resumed. On a busy machine most of the latency is time in which the thread
+  /// waited for a CPU that others had, so it is charged at most at twice the quickest of the recent
+  /// stops. A quarter of it is added for the way back into the program (bench/README.md compares
+  /// the charge with the measured slowdown).
+  void add(core::Duration latency, core::Duration handling);
+
+  /// Charges one stop that only woke a sleeping thread: it says nothing about other stops.
+  void add_woken(core::Duration handling) { charge(handling.count()); }
+
+  /// Charges one probe hit.
+  void add_hit(core::Duration cost) { charge(cost.count()); }
+  /// Charges other work that was done while a thread was stopped.
+  void add_work(core::Duration cost) {
+    stopped_.fetch_add(cost.count(), std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] std::uint64_t stops() const { return stops_; }
+  [[nodiscard]] core::Duration stopped() const { return core::Duration{stopped_}; }
+  [[nodiscard]] core::Duration longest() const { return core::Duration{longest_}; }
+  /// What one stop costs at the moment: the median of the recent ones.
+  [[nodiscard]] core::Duration per_stop() const { return core::Duration{per_stop_}; }
+
+ private:
+  static constexpr std::size_t kRecent = 32;
+
+  void remember(std::int64_t latency, std::int64_t handling);
+  void charge(std::int64_t cost);
+
+  std::array<std::int64_t, kRecent> latencies_{};
+  std::array<std::int64_t, kRecent> handlings_{};
+  std::size_t filled_ = 0;
+  std::size_t next_ = 0;
+  std::int64_t latency_ceiling_ = 0;
+  std::atomic<std::uint64_t> stops_{0};
+  std::atomic<std::int64_t> stopped_{0};
+  std::atomic<std::int64_t> longest_{0};
+  std::atomic<std::int64_t> per_stop_{0};
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,84 @@
+#include "supervisor/sampling/tick_plan.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace sp::supervisor {
+namespace {
+
+constexpr core::Duration kWindow = std::chrono::milliseconds(100);
+
+core::Duration own_cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+}  // namespace
+
+TickPlan::TickPlan(core::Duration interval, double budget_percent, const CostMeter& meter,
+                   TickCounts& counts)
+    : throttle_(interval, budget_percent),
+      meter_(meter),
+      counts_(counts),
+      random_(std::random_device{}()) {}
+
+void TickPlan::begin(core::TimePoint first) {
+  last_tick_ = first;
+  window_start_ = first;
+}
+
+void TickPlan::account(core::TimePoint now, const ThreadScan::Seen& seen, int cpus) {
+  if (seen.report_was_dropped) {
+    dropped_ = true;
+  }
+  const core::Duration gap = now - last_tick_;
+  last_tick_ = now;
+  ++counts_.ticks;
+  counts_.ticking += gap.count();
+  const double running =
+      seen.scanned == 0
+          ? 0
+          : std::min<double>(static_cast<double>(seen.on_cpu) * static_cast<double>(seen.threads) /
+                                 static_cast<double>(seen.scanned),
+                             cpus);
+  counts_.target_cpu += static_cast<std::int64_t>(running * static_cast<double>(gap.count()));
+  running_ += (running - running_) / 16;
+  if (now - window_start_ < kWindow) {
+    return;
+  }
+  // If the target could use every CPU, what we compute between its stops is taken from it, too.
+  const core::Duration own = own_cpu_time();
+  const double used = static_cast<double>((own - own_cpu_at_window_).count()) /
+                      (static_cast<double>((now - window_start_).count()) * cpus);
+  own_share_ = running_ > cpus - 0.5 ? used : 0;
+  own_cpu_at_window_ = own;
+  window_start_ = now;
+  if (dropped_.exchange(false)) {
+    throttle_.samples_were_dropped();
+  } else {
+    throttle_.window_was_clean();
+  }
+}
+
+core::TimePoint TickPlan::next(core::TimePoint planned, core::TimePoint now, std::size_t busy_cpus,
+                               bool by_ticker) {
+  // Each CPU that the target uses gets one tick in the interval on average.
+  const core::Duration mean = throttle_.interval(meter_.per_stop(), own_share_ + others_share_) /
+                              static_cast<std::int64_t>(busy_cpus);
+  // Counted from the planned time, so that a late wake-up does not lower the rate; a long delay (we
+  // were stopped) is not made up for.
+  const core::TimePoint next = std::max(planned + jittered(mean), now - 2 * mean);
+  return by_ticker ? std::max(next, now + 3 * kTickerLead) : next;
+}
+
+core::Duration TickPlan::jittered(core::Duration mean) {
+  // Uniform in [0, 2U): the mean is U, and no period of the target can stay in step with it.
+  std::uniform_int_distribution<std::int64_t> gap(0,
+                                                  std::max<std::int64_t>(2 * mean.count() - 1, 0));
+  return core::Duration{gap(random_)};
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <random>
+
+#include "core/clock.h"
+#include "supervisor/sampling/cost_meter.h"
+#include "supervisor/sampling/thread_scan.h"
+#include "supervisor/sampling/throttle.h"
+#include "supervisor/sampling/tick_counts.h"
+
+namespace sp::supervisor {
+
+/// How long before a tick of the Ticker the timer scans the threads. Covers its own wake-up.
+inline constexpr core::Duration kTickerLead = std::chrono::microseconds(100);
+
+/// Decides when the next tick comes, from what stops cost and from what our own computing takes
+/// from the target; and estimates the target's CPU time. Runs on the timer thread.
+class TickPlan {
+ public:
+  TickPlan(core::Duration interval, double budget_percent, const CostMeter& meter,
+           TickCounts& counts);
+
+  /// The first tick comes at `first`.
+  void begin(core::TimePoint first);
+  /// A tick at `now` saw these threads, on a machine where we may use `cpus` CPUs.
+  void account(core::TimePoint now, const ThreadScan::Seen& seen, int cpus);
+  /// When the next tick comes, after one that was planned for `planned`. `by_ticker`: the ticker
+  /// has to be armed ahead.
+  [[nodiscard]] core::TimePoint next(core::TimePoint planned, core::TimePoint now,
+                                     std::size_t busy_cpus, bool by_ticker);
+  /// See Throttle.
+  void shared_cpu(core::Duration round) { throttle_.shared_cpu(round); }
+
+  /// Others (probes) take this share (0..1) of the target's time from the budget. Any thread.
+  void others_use(double share) { others_share_ = share; }
+  /// Any thread.
+  void sample_was_dropped() { dropped_ = true; }
+
+ private:
+  [[nodiscard]] core::Duration jittered(core::Duration mean);
+
+  Throttle throttle_;
+  const CostMeter& meter_;
+  TickCounts& counts_;
+  std::mt19937_64 random_;
+  std::atomic<double> others_share_{0};
+  std::atomic<bool> dropped_{false};
+  core::TimePoint last_tick_;
+  core::TimePoint window_start_;
+  core::Duration own_cpu_at_window_{};
+  double own_share_ = 0;
+  double running_ = 0;  // threads, smoothed
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,48 @@
+#include "supervisor/guardian/pending_stops.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace sp::supervisor {
+namespace {
+
+TEST(PendingStopTable, has_an_entry_for_each_process_until_it_is_full) {
+  const auto table = std::make_unique<PendingStopTable>();
+  PendingStops* last = nullptr;
+  for (std::size_t i = 0; i < PendingStopTable::kEntries; ++i) {
+    PendingStops* const entry = table->add(static_cast<pid_t>(i + 1), 7);
+    ASSERT_NE(entry, nullptr);
+    ASSERT_NE(entry, last);
+    last = entry;
+  }
+  EXPECT_EQ(table->add(1, 7), nullptr);
+  last->pid = 0;
+  EXPECT_EQ(table->add(1, 7), last);
+}
+
+TEST(PendingStopTable, starts_an_entry_that_was_used_before_from_nothing) {
+  const auto table = std::make_unique<PendingStopTable>();
+  PendingStops* const entry = table->add(1, 7);
+  entry->stops_in_flight = 3;
+  entry->stopped_by_others = true;
+  entry->pid = 0;
+  ASSERT_EQ(table->add(2, 8), entry);
+  EXPECT_EQ(entry->pid, 2);
+  EXPECT_EQ(entry->start_time, 8U);
+  EXPECT_EQ(entry->stops_in_flight, 0);
+  EXPECT_FALSE(entry->stopped_by_others);
+}
+
+TEST(PendingStopTable, knows_whether_any_stop_is_in_flight) {
+  const auto table = std::make_unique<PendingStopTable>();
+  PendingStops* const entry = table->add(1, 7);
+  EXPECT_FALSE(table->any_in_flight());
+  ++entry->stops_in_flight;
+  EXPECT_TRUE(table->any_in_flight());
+  entry->pid = 0;  // released
+  EXPECT_FALSE(table->any_in_flight());
+}
+
+}  // namespace
+}  // namespace sp::supervisor

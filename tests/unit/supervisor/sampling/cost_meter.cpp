@@ -1,0 +1,70 @@
+#include "supervisor/sampling/cost_meter.h"
+
+#include <gtest/gtest.h>
+
+namespace sp::supervisor {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+void add(CostMeter& meter, int times, core::Duration latency, core::Duration handling) {
+  for (int i = 0; i < times; ++i) {
+    meter.add(latency, handling);
+  }
+}
+
+TEST(CostMeter, adds_up_stops) {
+  CostMeter meter;
+  add(meter, 100, microseconds(4), microseconds(2));
+  EXPECT_EQ(meter.stops(), 100U);
+  // 4 us there, a quarter of that back, 2 us in between.
+  EXPECT_EQ(meter.per_stop(), microseconds(7));
+  EXPECT_EQ(meter.stopped(), microseconds(700));
+  EXPECT_EQ(meter.longest(), microseconds(7));
+}
+
+TEST(CostMeter, does_not_charge_the_wait_for_a_cpu_as_a_stop) {
+  CostMeter meter;
+  add(meter, 100, microseconds(4), microseconds(2));
+  meter.add(milliseconds(50), microseconds(2));
+  // At most twice the quickest, and the way back.
+  EXPECT_EQ(meter.longest(), microseconds(12));
+  EXPECT_LT(meter.stopped(), microseconds(720));
+}
+
+TEST(CostMeter, is_not_misled_by_a_busy_machine) {
+  CostMeter meter;
+  for (int i = 0; i < 50; ++i) {
+    add(meter, 1, microseconds(4), microseconds(2));
+    add(meter, 3, milliseconds(10), microseconds(2));
+  }
+  EXPECT_LE(meter.per_stop(), microseconds(12));
+}
+
+TEST(CostMeter, follows_when_stops_become_dearer) {
+  CostMeter meter;
+  add(meter, 100, microseconds(4), microseconds(2));
+  add(meter, 100, microseconds(40), microseconds(20));
+  EXPECT_EQ(meter.per_stop(), microseconds(70));
+}
+
+TEST(CostMeter, counts_what_we_do_at_a_stop_in_full) {
+  CostMeter meter;
+  add(meter, 40, microseconds(4), microseconds(2));
+  meter.add(microseconds(4), milliseconds(3));
+  EXPECT_EQ(meter.longest(), milliseconds(3) + microseconds(5));
+}
+
+TEST(CostMeter, counts_the_stops_that_woke_a_sleeper) {
+  CostMeter meter;
+  add(meter, 40, microseconds(4), microseconds(2));
+  const auto per_stop = meter.per_stop();
+  meter.add_woken(milliseconds(1));
+  EXPECT_EQ(meter.stops(), 41U);
+  EXPECT_EQ(meter.longest(), milliseconds(1));
+  EXPECT_EQ(meter.per_stop(), per_stop);
+}
+
+}  // namespace
+}  // namespace sp::supervisor
