@@ -4,39 +4,11 @@
 #include <set>
 #include <utility>
 
-#include "arch/native.h"
+#include "supervisor/instruments/probes/probe_placement.h"
 
 namespace sp::supervisor {
-namespace {
 
-using arch::Native;
 using core::Address;
-
-/// Memory in which every access works.
-class AnyMemory final : public arch::MemoryAccess {
- public:
-  [[nodiscard]] bool read(Address /*from*/, std::span<std::byte> to) override {
-    std::fill(to.begin(), to.end(), std::byte{});
-    return true;
-  }
-  [[nodiscard]] bool write(Address /*to*/, std::span<const std::byte> /*from*/) override {
-    return true;
-  }
-};
-
-bool can_be_moved(Address address, std::span<const std::byte> code) {
-  constexpr std::uint64_t kSomewhereNear = 1U << 20U;
-  return Native::relocate(code, address, address + kSomewhereNear).has_value();
-}
-
-bool is_emulated(Address address, std::span<const std::byte> code) {
-  Native::Registers registers{};
-  Native::set_pc(registers, address);
-  AnyMemory memory;
-  return Native::emulate(registers, code, memory) == arch::Emulated::done;
-}
-
-}  // namespace
 
 ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent)
     : BreakpointTable(owner, tid, parent, 0),
@@ -317,32 +289,9 @@ void ProbedCode::update(Block& block, const core::MappedBlock& mapped) {
   block.last = mapped.last;
   block.falls_through = mapped.falls_through;
   block.is_untold = true;
-  block.probe = choose_probe(mapped);
-}
-
-/// The transfer at its end, which tells where control goes; else the last instruction that is done
-/// in the thread's stead, or else that can be done elsewhere.
-Address ProbedCode::choose_probe(const core::MappedBlock& mapped) {
-  Address choice;
-  Address second;
-  Address at = mapped.start;
-  for (const std::uint8_t length : mapped.lengths) {
-    std::array<std::byte, kLongestCode> code{};
-    const std::size_t size = fetch(at, code);
-    const auto instruction = Native::decode(std::span(code).first(size), at);
-    const bool runs_on = instruction && instruction->flow == core::Flow::next;
-    const bool transfers =
-        instruction && core::ends_block(instruction->flow) && instruction->flow != core::Flow::stop;
-    if (is_in_sequence(at)) {
-      // A breakpoint there would make it endless.
-    } else if ((runs_on || transfers) && is_emulated(at, code)) {
-      choice = at;
-    } else if (runs_on && can_be_moved(at, std::span(code).first(size))) {
-      second = at;
-    }
-    at = at + length;
-  }
-  return choice == Address{} ? second : choice;
+  block.probe = choose_probe(
+      mapped, [this](Address from, std::span<std::byte> into) { return fetch(from, into); },
+      [this](Address address) { return is_in_sequence(address); });
 }
 
 void ProbedCode::give_probes(Function& function) {

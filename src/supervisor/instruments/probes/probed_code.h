@@ -152,7 +152,6 @@ class ProbedCode : public BreakpointTable {
   void adopt(Function& function, const core::FunctionMap& map,
              std::optional<core::TimePoint> since);
   void update(Block& block, const core::MappedBlock& mapped);
-  [[nodiscard]] core::Address choose_probe(const core::MappedBlock& mapped);
   void give_probes(Function& function);
   void take_entry_away(Function& function);
   /// Finds out which of the function's blocks get no probe.
