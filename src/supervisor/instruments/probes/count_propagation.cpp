@@ -25,14 +25,14 @@ struct ProbedCode::Sum {
   }
 };
 
-void ProbedCode::derive(Function& function) {
+void ProbedCode::derive(ProbedFunction& function) {
   if (!derives_) {
     return;
   }
   std::vector<FlowBlock> blocks;
   for (const std::uint32_t number : function.blocks) {
     const Block& block = blocks_[number];
-    const auto& pads = function.leaders;
+    const auto& pads = function.landing_pads;
     const bool tells = block.probe != Address{} && !block.until &&
                        (block.falls_through || block.probe == block.last.address);
     const bool is_entry = block.start == function.bounds.begin ||
@@ -47,11 +47,12 @@ void ProbedCode::derive(Function& function) {
     }
     return numbers;
   };
-  for (const Derived& derived : function.derived) {
+  std::vector<Derived>& derived_blocks = derived_of_[function.number];
+  for (const Derived& derived : derived_blocks) {
     blocks_[derived.block].is_derived = false;
   }
-  derived_ -= function.derived.size();
-  function.derived.clear();
+  derived_ -= derived_blocks.size();
+  derived_blocks.clear();
   for (const DerivableBlock& derivable : find_derivable(blocks)) {
     const std::uint32_t number = function.blocks[derivable.block];
     Block& block = blocks_[number];
@@ -63,11 +64,11 @@ void ProbedCode::derive(Function& function) {
       derived.seen += blocks_[before].hits;
     }
     block.is_derived = true;
-    function.derived.push_back(std::move(derived));
+    derived_blocks.push_back(std::move(derived));
   }
-  derived_ += function.derived.size();
+  derived_ += derived_blocks.size();
   std::erase(deriving_, function.number);
-  if (!function.derived.empty()) {
+  if (!derived_blocks.empty()) {
     deriving_.push_back(function.number);
   }
 }
@@ -79,7 +80,7 @@ void ProbedCode::settle() {
     into[edge.to].add(edge.hits, edge.first, edge.last);
   }
   for (const std::uint32_t number : deriving_) {
-    for (Derived& derived : functions_[number].derived) {
+    for (Derived& derived : derived_of_[number]) {
       Block& block = blocks_[derived.block];
       Sum sum = into[block.start];
       add_fallen_through(derived, sum);
@@ -117,9 +118,9 @@ void ProbedCode::add_fallen_through(Derived& derived, Sum& sum) const {
 }
 
 /// Those that came from a block which is not counted any more are not either.
-void ProbedCode::end_derived(Function& function, core::TimePoint now) {
+void ProbedCode::end_derived(ProbedFunction& function, core::TimePoint now) {
   const auto is_over = [this](std::uint32_t number) { return blocks_[number].until.has_value(); };
-  std::erase_if(function.derived, [&](const Derived& derived) {
+  std::erase_if(derived_of_[function.number], [&](const Derived& derived) {
     const bool ends = std::any_of(derived.from.begin(), derived.from.end(), is_over);
     if (ends) {
       Block& block = blocks_[derived.block];

@@ -13,16 +13,15 @@ using core::Address;
 ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent)
     : BreakpointTable(owner, tid, parent, 0),
       maps_(parent.maps_),
-      watched_(parent.watched_),
       functions_(parent.functions_),
-      by_address_(parent.by_address_),
       blocks_(parent.blocks_),
       block_at_(parent.block_at_),
       deriving_(parent.deriving_),
+      derived_of_(parent.derived_of_),
       derives_(parent.derives_),
       loader_(parent.loader_) {
   for (const std::uint32_t number : deriving_) {
-    for (Derived& derived : functions_[number].derived) {
+    for (Derived& derived : derived_of_[number]) {
       derived.seen = 0;
     }
   }
@@ -37,7 +36,8 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
 
 void ProbedCode::watch(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
                        Since since) {
-  watched_.push_back({mapped, plan.is_whole, since});
+  functions_.add_module({mapped, plan.is_whole, since});
+  std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
   for (const core::PlannedFunction& planned : plan.functions) {
     const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
@@ -48,22 +48,17 @@ void ProbedCode::watch(const core::CodePlan& plan, std::uint64_t bias, core::Add
     if (!first) {
       continue;
     }
-    Function function;
+    ProbedFunction& function = functions.emplace_back();
     function.bounds = bounds;
     for (const std::uint64_t pad : planned.landing_pads) {
-      function.leaders.push_back(Address{pad + bias});
+      function.landing_pads.push_back(Address{pad + bias});
     }
     function.since = since;
-    function.number = static_cast<std::uint32_t>(functions_.size());
-    by_address_.push_back(function.number);
-    functions_.push_back(std::move(function));
     if (first->flow != core::Flow::stop) {
       entries.push_back(&site_of(*first));
     }
   }
-  std::sort(by_address_.begin(), by_address_.end(), [this](std::uint32_t a, std::uint32_t b) {
-    return functions_[a].bounds < functions_[b].bounds;
-  });
+  functions_.add(std::move(functions));
   insert_all(std::move(entries));
 }
 
@@ -80,16 +75,8 @@ void ProbedCode::watch_loader(Address address) {
   loader_ = site.inserted ? address : Address{};
 }
 
-bool ProbedCode::watches(core::AddressRange mapped) const {
-  return std::any_of(watched_.begin(), watched_.end(),
-                     [&](const Watched& watched) { return watched.mapped == mapped; });
-}
-
 void ProbedCode::unwatch(core::AddressRange mapped) {
-  std::erase_if(watched_, [&](const Watched& watched) { return watched.mapped == mapped; });
-  std::erase_if(by_address_, [&](std::uint32_t number) {
-    return mapped.contains(functions_[number].bounds.begin);
-  });
+  functions_.remove_module(mapped);
   std::erase_if(deriving_, [&](std::uint32_t number) {
     return mapped.contains(functions_[number].bounds.begin);
   });
@@ -103,71 +90,21 @@ void ProbedCode::unwatch(core::AddressRange mapped) {
   edges_.clear();
 }
 
-std::vector<core::AddressRange> ProbedCode::gone(const std::vector<core::Mapping>& maps) const {
-  std::vector<core::AddressRange> gone;
-  for (const Watched& watched : watched_) {
-    gone.push_back(watched.mapped);
-  }
-  for (const core::Mapping& mapping : maps) {
-    std::erase(gone, mapping.range);
-  }
-  return gone;
-}
-
-std::vector<std::uint32_t>::const_iterator ProbedCode::first_behind(Address address) const {
-  return std::upper_bound(
-      by_address_.begin(), by_address_.end(), address,
-      [this](Address a, std::uint32_t number) { return a < functions_[number].bounds.begin; });
-}
-
-const ProbedCode::Function* ProbedCode::function_at(Address address) const {
-  const auto behind = first_behind(address);
-  if (behind == by_address_.begin()) {
-    return nullptr;
-  }
-  const Function& function = functions_[*(behind - 1)];
-  return function.bounds.contains(address) ? &function : nullptr;
-}
-
-ProbedCode::Function* ProbedCode::function_at(Address address) {
-  return const_cast<Function*>(std::as_const(*this).function_at(address));  // NOLINT
-}
-
 bool ProbedCode::needs_map(Address address) const {
   if (block_at_.contains(address)) {
     return false;
   }
-  const Function* const function = function_at(address);
-  return function == nullptr ? whole_at(address) != nullptr
-                             : function->state != Function::State::left;
-}
-
-const ProbedCode::Watched* ProbedCode::whole_at(Address address) const {
-  const auto found = std::find_if(watched_.begin(), watched_.end(), [&](const Watched& watched) {
-    return watched.is_whole && watched.mapped.contains(address);
-  });
-  return found == watched_.end() ? nullptr : &*found;
-}
-
-/// Code that nothing spoke for (a linker's stub), up to what something does.
-ProbedCode::Function& ProbedCode::add_function(Address begin, const Watched& watched) {
-  const auto behind = first_behind(begin);
-  Function function;
-  function.number = static_cast<std::uint32_t>(functions_.size());
-  function.since = watched.since;
-  function.bounds = {
-      begin, behind == by_address_.end() ? watched.mapped.end : functions_[*behind].bounds.begin};
-  by_address_.insert(behind, function.number);
-  functions_.push_back(std::move(function));
-  return functions_.back();
+  const ProbedFunction* const function = functions_.at(address);
+  return function == nullptr ? functions_.is_in_whole_module(address)
+                             : function->state != ProbedFunction::State::uninstrumented;
 }
 
 std::optional<Address> ProbedCode::unmapped_at(Address address) const {
-  const Function* const function = function_at(address);
+  const ProbedFunction* const function = functions_.at(address);
   if (function == nullptr) {
     return std::nullopt;
   }
-  if (function->state != Function::State::mapped) {
+  if (function->state != ProbedFunction::State::instrumented) {
     return function->bounds.begin;
   }
   const bool is_in_block =
@@ -178,30 +115,27 @@ std::optional<Address> ProbedCode::unmapped_at(Address address) const {
   return is_in_block ? std::nullopt : std::optional(address);
 }
 
-bool ProbedCode::is_in_function(Address address) const { return function_at(address) != nullptr; }
+bool ProbedCode::is_in_function(Address address) const { return functions_.at(address) != nullptr; }
 
 bool ProbedCode::is_to_be_explored(Address address) const {
   constexpr std::uint32_t kMost = 16;
-  const Function* const function = function_at(address);
+  const ProbedFunction* const function = functions_.at(address);
   return function != nullptr && function->explorations < kMost &&
-         (function->state != Function::State::mapped || !function->unresolved.empty());
+         (function->state != ProbedFunction::State::instrumented || !function->unresolved.empty());
 }
 
 void ProbedCode::note_exploration(Address address) {
-  if (Function* const function = function_at(address); function != nullptr) {
+  if (ProbedFunction* const function = functions_.at(address); function != nullptr) {
     ++function->explorations;
   }
 }
 
 void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
-  Function* function = function_at(address);
-  if (const Watched* const watched = whole_at(address); function == nullptr && watched != nullptr) {
-    function = &add_function(address, *watched);
-  }
+  ProbedFunction* const function = functions_.at_or_added(address);
   if (function == nullptr) {
     return;
   }
-  std::set<Address> leaders(function->leaders.begin(), function->leaders.end());
+  std::set<Address> leaders(function->landing_pads.begin(), function->landing_pads.end());
   leaders.insert(function->bounds.begin);
   leaders.insert(address);
   for (const std::uint32_t number : function->blocks) {
@@ -210,16 +144,16 @@ void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
   const core::FunctionMap map =
       maps_.map(function->bounds, std::vector<Address>(leaders.begin(), leaders.end()),
                 [this](Address from, std::span<std::byte> into) { return fetch(from, into); });
-  const bool is_new = function->state != Function::State::mapped;
+  const bool is_new = function->state != ProbedFunction::State::instrumented;
   if (derives_ && !is_new) {
     settle();  // by what was known so far
   }
   if (is_new) {
     // Who was in it when it began to be watched has not been seen.
-    if (function->state != Function::State::awaited || !function->since.is_new) {
+    if (function->state != ProbedFunction::State::awaiting_entry || !function->since.is_new) {
       function->since = {core::Clock::now(), true};
     }
-    function->state = Function::State::mapped;
+    function->state = ProbedFunction::State::instrumented;
     ++functions_mapped_;
   }
   adopt(*function, map, unseen ? unseen : function->since.time);
@@ -228,7 +162,7 @@ void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
 }
 
 /// Takes over what is new in a map of a function, some blocks of which may be known.
-void ProbedCode::adopt(Function& function, const core::FunctionMap& map,
+void ProbedCode::adopt(ProbedFunction& function, const core::FunctionMap& map,
                        std::optional<core::TimePoint> since) {
   function.unresolved = map.unresolved;
   const auto number_of = [this](Address start) {
@@ -294,7 +228,7 @@ void ProbedCode::update(Block& block, const core::MappedBlock& mapped) {
       [this](Address address) { return is_in_sequence(address); });
 }
 
-void ProbedCode::give_probes(Function& function) {
+void ProbedCode::give_probes(ProbedFunction& function) {
   take_entry_away(function);
   std::vector<BreakpointSite*> sites;
   for (const std::uint32_t number : function.blocks) {
@@ -315,7 +249,7 @@ void ProbedCode::give_probes(Function& function) {
 }
 
 /// Where it is no block's probe.
-void ProbedCode::take_entry_away(Function& function) {
+void ProbedCode::take_entry_away(ProbedFunction& function) {
   BreakpointSite* const entry = inserted_at(function.bounds.begin);
   const auto first = block_at_.find(function.bounds.begin);
   if (entry != nullptr && entry->block == BreakpointSite::kNoBlock &&
@@ -326,11 +260,11 @@ void ProbedCode::take_entry_away(Function& function) {
 
 void ProbedCode::leave_unmapped() {
   std::vector<BreakpointSite*> entries;
-  for (Function& function : functions_) {
-    if (function.state != Function::State::awaited) {
+  for (ProbedFunction& function : functions_.all()) {
+    if (function.state != ProbedFunction::State::awaiting_entry) {
       continue;
     }
-    function.state = Function::State::left;
+    function.state = ProbedFunction::State::uninstrumented;
     BreakpointSite* const entry = inserted_at(function.bounds.begin);
     if (entry != nullptr && entry->block == BreakpointSite::kNoBlock) {
       entries.push_back(entry);
@@ -340,13 +274,13 @@ void ProbedCode::leave_unmapped() {
 }
 
 void ProbedCode::await(Address address, core::TimePoint now) {
-  Function* const function = function_at(address);
-  if (function == nullptr || function->state != Function::State::left) {
+  ProbedFunction* const function = functions_.at(address);
+  if (function == nullptr || function->state != ProbedFunction::State::uninstrumented) {
     return;
   }
   const auto first = decode(function->bounds.begin);
   if (first && first->flow != core::Flow::stop) {
-    function->state = Function::State::awaited;
+    function->state = ProbedFunction::State::awaiting_entry;
     function->since = {now, false};
     (void)insert(site_of(*first));
   }
@@ -420,7 +354,7 @@ void ProbedCode::remove_probes(std::span<const std::uint32_t> numbers, core::Tim
   for (const std::uint32_t number : numbers) {
     // Nobody sees any more where an indirect jump goes: it may find a way into the middle of any
     // block of its function.
-    const Function& function = functions_[blocks_[number].function];
+    const ProbedFunction& function = functions_[blocks_[number].function];
     const auto& open = function.unresolved;
     if (std::find(open.begin(), open.end(), blocks_[number].last.address) != open.end()) {
       all.insert(function.blocks.begin(), function.blocks.end());

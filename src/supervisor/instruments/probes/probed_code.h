@@ -15,6 +15,8 @@
 #include "supervisor/breakpoints/breakpoint_table.h"
 #include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/instruments/code_analysis.h"
+#include "supervisor/instruments/probes/function_index.h"
+#include "supervisor/instruments/probes/probed_function.h"
 
 namespace sp::supervisor {
 
@@ -52,15 +54,11 @@ class ProbedCode : public BreakpointTable {
     std::optional<core::TimePoint> until;
   };
 
-  /// Since when a file's code is watched.
-  struct Since {
-    std::optional<core::TimePoint> time;  // nothing: from the process's first instruction
-    bool is_new = true;                   // false: threads may be in it
-  };
+  using Since = InstrumentedSince;
   /// The functions of a mapped file get probes on their first instructions.
   void watch(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
              Since since);
-  [[nodiscard]] bool watches_anything() const { return !by_address_.empty(); }
+  [[nodiscard]] bool watches_anything() const { return !functions_.empty(); }
   /// The loader comes to `address` when it has mapped a file or is about to unmap one.
   void watch_loader(core::Address address);
   [[nodiscard]] bool watches_loader() const { return loader_ != core::Address{}; }
@@ -69,11 +67,15 @@ class ProbedCode : public BreakpointTable {
     constexpr std::uint64_t kLongest = 8;
     return watches_loader() && address >= loader_ && address - loader_ < kLongest;
   }
-  [[nodiscard]] bool watches(core::AddressRange mapped) const;
+  [[nodiscard]] bool watches(core::AddressRange mapped) const {
+    return functions_.has_module(mapped);
+  }
   /// Its memory is gone.
   void unwatch(core::AddressRange mapped);
   /// Mappings that were watched and are not among these any more.
-  [[nodiscard]] std::vector<core::AddressRange> gone(const std::vector<core::Mapping>& maps) const;
+  [[nodiscard]] std::vector<core::AddressRange> gone(const std::vector<core::Mapping>& maps) const {
+    return functions_.unmapped_modules(maps);
+  }
 
   /// Control is about to come to `address`, or has come there without being seen (`unseen`). True
   /// where there are blocks to be mapped first: see map().
@@ -127,61 +129,30 @@ class ProbedCode : public BreakpointTable {
     std::vector<std::uint32_t> before;
     std::uint64_t seen = 0;  // hits of those before it that it has
   };
-  struct Function {
-    std::uint32_t number = 0;
-    core::AddressRange bounds;
-    std::vector<core::Address> leaders;  // beside the blocks' starts: landing pads
-    enum class State : std::uint8_t {
-      awaited,  // a breakpoint on its first instruction
-      mapped,
-      left,  // nothing
-    };
-    State state = State::awaited;
-    std::vector<core::Address> unresolved;
-    std::vector<std::uint32_t> blocks;
-    std::vector<Derived> derived;
-    Since since;
-    std::uint32_t explorations = 0;
-  };
-
-  /// The first of by_address_ that begins behind it.
-  [[nodiscard]] std::vector<std::uint32_t>::const_iterator first_behind(
-      core::Address address) const;
-  [[nodiscard]] const Function* function_at(core::Address address) const;
-  [[nodiscard]] Function* function_at(core::Address address);
-  void adopt(Function& function, const core::FunctionMap& map,
+  void adopt(ProbedFunction& function, const core::FunctionMap& map,
              std::optional<core::TimePoint> since);
   void update(Block& block, const core::MappedBlock& mapped);
-  void give_probes(Function& function);
-  void take_entry_away(Function& function);
+  void give_probes(ProbedFunction& function);
+  void take_entry_away(ProbedFunction& function);
   /// Finds out which of the function's blocks get no probe.
-  void derive(Function& function);
+  void derive(ProbedFunction& function);
   /// Gives derived blocks what was counted since the last call.
   void settle();
   struct Sum;
   void add_fallen_through(Derived& derived, Sum& sum) const;
-  void end_derived(Function& function, core::TimePoint now);
+  void end_derived(ProbedFunction& function, core::TimePoint now);
   void remove_probes(std::span<const std::uint32_t> numbers, core::TimePoint now);
 
   CodeAnalysis& maps_;
-  struct Watched {
-    core::AddressRange mapped;
-    bool is_whole = false;
-    Since since;
-  };
-  [[nodiscard]] const Watched* whole_at(core::Address address) const;
-  Function& add_function(core::Address begin, const Watched& watched);
-
   core::ProbeFunctions postponed_;
-  std::vector<Watched> watched_;
-  std::deque<Function> functions_;
-  std::vector<std::uint32_t> by_address_;  // those that are watched
+  FunctionIndex functions_;
   std::deque<Block> blocks_;
   std::unordered_map<core::Address, std::uint32_t> block_at_;
   std::vector<std::uint32_t> hot_;  // with heat
   EdgeCounts edges_;
   std::vector<EdgeCounts::Edge> settled_;  // and not taken yet
   std::vector<std::uint32_t> deriving_;    // functions with derived blocks
+  std::unordered_map<std::uint32_t, std::vector<Derived>> derived_of_;  // by function
   bool derives_ = false;
   std::uint64_t passes_ = 0;
   std::uint64_t functions_mapped_ = 0;
