@@ -100,7 +100,7 @@ void ProbedCode::settle() {
   settled_.insert(settled_.end(), edges.begin(), edges.end());
 }
 
-void ProbedCode::add_fallen_through(Derived& derived, Sum& sum) const {
+void ProbedCode::add_fallen_through(Derived& derived, Sum& sum) {
   std::uint64_t before = 0;
   for (const std::uint32_t number : derived.before) {
     before += blocks_[number].hits;
@@ -125,7 +125,7 @@ void ProbedCode::end_derived(ProbedFunction& function, core::TimePoint now) {
     if (ends) {
       Block& block = blocks_[derived.block];
       block.until = now;
-      block.is_untold = true;
+      block.has_unreported_change = true;
       block.is_derived = false;
     }
     return ends;

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -15,150 +15,146 @@
 #include "supervisor/breakpoints/breakpoint_table.h"
 #include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/instruments/code_analysis.h"
+#include "supervisor/instruments/probes/block_table.h"
 #include "supervisor/instruments/probes/function_index.h"
+#include "supervisor/instruments/probes/hot_blocks.h"
+#include "supervisor/instruments/probes/probed_block.h"
 #include "supervisor/instruments/probes/probed_function.h"
 
 namespace sp::supervisor {
 
-/// The code of one address space that is given probes beside sampling: a breakpoint for each basic
-/// block, on an instruction that is easily done in the thread's stead. A function has a breakpoint
-/// on its first instruction until control comes there; then its blocks are mapped and get theirs.
-/// Shared by processes that share their memory (vfork). Runs on the ptrace thread.
+/// The probes in one address space: breakpoints that count basic blocks, each on an instruction
+/// that the tracer can emulate if there is one. A function first has one breakpoint, on its entry;
+/// when control comes there its blocks are discovered and get their own. Joins the breakpoint table
+/// with what is known of functions, blocks and counts. Shared by processes that share their memory
+/// (vfork). Runs on the ptrace thread.
 class ProbedCode : public BreakpointTable {
  public:
-  /// With `derives` blocks whose counts follow from those of others get no probe.
-  ProbedCode(core::ProcessId owner, pid_t tid, CodeAnalysis& maps, Guardian& guardian,
+  using Block = ProbedBlock;
+  using Since = InstrumentedSince;
+
+  /// With `derives`, blocks whose counts follow from those of others get no probe.
+  ProbedCode(core::ProcessId owner, pid_t tid, CodeAnalysis& analysis, Guardian& guardian,
              bool derives = false)
-      : BreakpointTable(owner, tid, true, guardian), maps_(maps), derives_(derives) {}
-  /// A forked child's, as BreakpointTable's; its counts begin at 0.
+      : BreakpointTable(owner, tid, true, guardian), analysis_(analysis), derives_(derives) {}
+  /// A forked child's, as BreakpointTable's; its counts start at 0.
   ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent);
 
-  /// A block and what its probe counted.
-  struct Block {
-    core::Address start;
-    std::uint32_t size = 0;  // bytes
-    std::uint32_t instructions = 0;
-    core::Instruction last;
-    bool falls_through = false;
-    core::Address probe;         // Address{}: none of its instructions could have one
-    std::uint32_t function = 0;  // of ours
-    std::uint64_t hits = 0;
-    std::uint64_t told = 0;    // of them
-    std::uint64_t passes = 0;  // hits, and those of threads that are not counted
-    std::uint64_t heat = 0;    // passes since the last look at what is hot
-    bool is_untold = false;    // something else about it
-    bool is_derived = false;   // and has no probe
-    core::TimePoint first_hit;
-    core::TimePoint last_hit;
-    std::optional<core::TimePoint> since;
-    std::optional<core::TimePoint> until;
-  };
+  // Modules.
 
-  using Since = InstrumentedSince;
-  /// The functions of a mapped file get probes on their first instructions.
+  /// Puts breakpoints on the entries of the plan's functions, in the module that is mapped there.
   void watch(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
              Since since);
+  [[nodiscard]] bool watches(core::AddressRange mapped) const {
+    return functions_.has_module(mapped);
+  }
   [[nodiscard]] bool watches_anything() const { return !functions_.empty(); }
-  /// The loader comes to `address` when it has mapped a file or is about to unmap one.
+  /// Forgets a module that is unmapped.
+  void unwatch(core::AddressRange mapped);
+  /// Instrumented modules that are not among `maps`.
+  [[nodiscard]] std::vector<core::AddressRange> gone(const std::vector<core::Mapping>& maps) const {
+    return functions_.unmapped_modules(maps);
+  }
+  /// Puts a breakpoint on the loader's function at `address`, which the loader calls after it
+  /// mapped a file and before it unmaps one (gdb's shared-library event breakpoint).
   void watch_loader(core::Address address);
   [[nodiscard]] bool watches_loader() const { return loader_ != core::Address{}; }
-  /// `address` is in that short function of the loader's.
+  /// `address` is in that short function.
   [[nodiscard]] bool is_loaders(core::Address address) const {
     constexpr std::uint64_t kLongest = 8;
     return watches_loader() && address >= loader_ && address - loader_ < kLongest;
   }
-  [[nodiscard]] bool watches(core::AddressRange mapped) const {
-    return functions_.has_module(mapped);
-  }
-  /// Its memory is gone.
-  void unwatch(core::AddressRange mapped);
-  /// Mappings that were watched and are not among these any more.
-  [[nodiscard]] std::vector<core::AddressRange> gone(const std::vector<core::Mapping>& maps) const {
-    return functions_.unmapped_modules(maps);
-  }
 
-  /// Control is about to come to `address`, or has come there without being seen (`unseen`). True
-  /// where there are blocks to be mapped first: see map().
+  // Functions.
+
+  /// Control is about to come to `address`, in a function with blocks to discover: see map().
   [[nodiscard]] bool needs_map(core::Address address) const;
-  /// Where to begin to map, for `address`, at which a thread was, to be in a block. Nothing where
+  /// Where to map() so that `address`, at which a thread was found, is in a known block. Nothing if
   /// it is in one, or in no function.
   [[nodiscard]] std::optional<core::Address> unmapped_at(core::Address address) const;
-  /// Maps the function that holds `address` and gives its blocks probes. Every execution is
-  /// counted from then on; what is new may have been executed before `unseen`.
+  /// Discovers the blocks of the function that holds `address` and inserts their probes, which
+  /// count every execution from now. New blocks may have been executed without being counted until
+  /// `unseen`.
   void map(core::Address address, std::optional<core::TimePoint> unseen);
-  /// Every function that is not mapped yet is left alone until map() or await().
+  /// Removes the breakpoints on the entries of functions that were not entered. Those stay
+  /// uninstrumented until map() or await().
   void leave_unmapped();
-  /// The function's probe on its first instruction is put back, as after watch().
+  /// Inserts the breakpoint on the entry of an uninstrumented function again.
   void await(core::Address address, core::TimePoint now);
-  [[nodiscard]] bool is_in_function(core::Address address) const;
-  /// A function with an indirect jump of which is not known where it may go, or not mapped, that
+  [[nodiscard]] bool is_in_function(core::Address address) const {
+    return functions_.at(address) != nullptr;
+  }
+  /// In a function that is not instrumented or has an indirect jump with unknown targets, and that
   /// was not explored often yet.
   [[nodiscard]] bool is_to_be_explored(core::Address address) const;
   void note_exploration(core::Address address);
-  /// What was asked for at a time when there was nothing to spend.
+  /// Requests that came while the budget was exceeded.
   [[nodiscard]] core::ProbeFunctions& postponed() { return postponed_; }
 
+  // Counts.
+
   [[nodiscard]] Block& block_of(const BreakpointSite& site) { return blocks_[site.block]; }
-  /// Its probe was hit.
+  /// A thread hit the block's probe.
   void count(Block& block, core::TimePoint now);
-  /// By a thread that is not counted, which costs the target as much.
+  /// A thread that is not counted hit it, which costs the target as much.
   void pass(Block& block);
-  /// The last count was none: its instruction is still to be done.
-  void uncount(Block& block);
+  /// Takes the last hit back: the thread has not executed the probe's instruction after all.
+  void uncount(Block& block) { block.take_back_hit(); }
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
 
-  /// Takes away the probes of the blocks that were passed most since the last call, so that at
-  /// most `keep` (0..1) of those passes would have come from the others. Returns how many.
+  /// Removes the probes of the blocks executed most since the last call, so that at most `keep`
+  /// (0..1) of those executions would have hit the others. Returns the number of blocks.
   std::size_t remove_hottest(double keep, core::TimePoint now);
-  /// Takes away the probes of blocks with more than this share of all passes, where these are
-  /// more than `from`.
+  /// Removes the probes of blocks with more than `share` of all executions, if these are more than
+  /// `from`.
   std::size_t remove_above(double share, std::uint64_t from, core::TimePoint now);
 
-  /// What was seen and counted since the last call.
+  /// What was discovered and counted since the last call.
   [[nodiscard]] core::CodeProbed take();
 
-  [[nodiscard]] std::uint64_t passes() const { return passes_; }
-  [[nodiscard]] std::uint64_t functions_mapped() const { return functions_mapped_; }
+  [[nodiscard]] std::uint64_t passes() const { return executions_; }
+  [[nodiscard]] std::uint64_t functions_mapped() const { return functions_instrumented_; }
   [[nodiscard]] std::uint64_t probes() const { return probes_; }
   [[nodiscard]] std::uint64_t derived() const { return derived_; }
 
  private:
+  /// The function's flow graph, as far as it follows from its code and from where control came in.
+  [[nodiscard]] core::FunctionMap analyze(const ProbedFunction& function, core::Address entered);
+  [[nodiscard]] core::Address choose_probe_of(const core::MappedBlock& block);
+  void insert_probes(const ProbedFunction& function);
+  /// Unless it is a block's probe.
+  void remove_entry_breakpoint(const ProbedFunction& function);
+  void remove_probes(std::span<const std::uint32_t> chosen, core::TimePoint now);
+  [[nodiscard]] std::set<std::uint32_t> with_uncountable(std::span<const std::uint32_t> chosen);
   struct Derived {
     std::uint32_t block = 0;
     std::vector<std::uint32_t> from;  // as DerivableBlock's
     std::vector<std::uint32_t> before;
     std::uint64_t seen = 0;  // hits of those before it that it has
   };
-  void adopt(ProbedFunction& function, const core::FunctionMap& map,
-             std::optional<core::TimePoint> since);
-  void update(Block& block, const core::MappedBlock& mapped);
-  void give_probes(ProbedFunction& function);
-  void take_entry_away(ProbedFunction& function);
   /// Finds out which of the function's blocks get no probe.
   void derive(ProbedFunction& function);
   /// Gives derived blocks what was counted since the last call.
   void settle();
   struct Sum;
-  void add_fallen_through(Derived& derived, Sum& sum) const;
+  void add_fallen_through(Derived& derived, Sum& sum);
   void end_derived(ProbedFunction& function, core::TimePoint now);
-  void remove_probes(std::span<const std::uint32_t> numbers, core::TimePoint now);
 
-  CodeAnalysis& maps_;
-  core::ProbeFunctions postponed_;
+  CodeAnalysis& analysis_;
   FunctionIndex functions_;
-  std::deque<Block> blocks_;
-  std::unordered_map<core::Address, std::uint32_t> block_at_;
-  std::vector<std::uint32_t> hot_;  // with heat
+  BlockTable blocks_;
+  HotBlocks hot_;
   EdgeCounts edges_;
   std::vector<EdgeCounts::Edge> settled_;  // and not taken yet
   std::vector<std::uint32_t> deriving_;    // functions with derived blocks
   std::unordered_map<std::uint32_t, std::vector<Derived>> derived_of_;  // by function
   bool derives_ = false;
-  std::uint64_t passes_ = 0;
-  std::uint64_t functions_mapped_ = 0;
+  core::Address loader_;
+  core::ProbeFunctions postponed_;
+  std::uint64_t executions_ = 0;
+  std::uint64_t functions_instrumented_ = 0;
   std::uint64_t probes_ = 0;
   std::uint64_t derived_ = 0;
-  core::Address loader_;
 };
 
 }  // namespace sp::supervisor
