@@ -1,19 +1,45 @@
-// Blocks that have no probe because their counts follow from those of others: a part of ProbedCode.
+#include "supervisor/instruments/probes/count_propagation.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "supervisor/instruments/probes/counter_placement.h"
-#include "supervisor/instruments/probes/probed_code.h"
 
 namespace sp::supervisor {
+namespace {
 
 using core::Address;
 
-/// What came into a block.
-struct ProbedCode::Sum {
+std::vector<FlowBlock> flow_of(const ProbedFunction& function, const ProbedBlocks& blocks) {
+  const auto& pads = function.landing_pads;
+  std::vector<FlowBlock> flow;
+  for (const std::uint32_t number : function.blocks) {
+    const ProbedBlock& block = blocks[number];
+    const bool tells = block.probe != Address{} && !block.until &&
+                       (block.falls_through || block.probe == block.last.address);
+    const bool is_entry = block.start == function.bounds.begin ||
+                          std::find(pads.begin(), pads.end(), block.start) != pads.end();
+    flow.push_back({block.start, block.size, block.last, block.falls_through, tells, is_entry});
+  }
+  return flow;
+}
+
+std::vector<std::uint32_t> numbers_of(const std::vector<std::size_t>& indices,
+                                      const ProbedFunction& function) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(indices.size());
+  for (const std::size_t index : indices) {
+    numbers.push_back(function.blocks[index]);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+/// The executions of a block's incoming edges.
+struct CountPropagation::Inflow {
   std::uint64_t hits = 0;
   core::TimePoint first = core::TimePoint::max();
   core::TimePoint last;
@@ -25,111 +51,124 @@ struct ProbedCode::Sum {
   }
 };
 
-void ProbedCode::derive(ProbedFunction& function) {
-  if (!derives_) {
-    return;
-  }
-  std::vector<FlowBlock> blocks;
-  for (const std::uint32_t number : function.blocks) {
-    const Block& block = blocks_[number];
-    const auto& pads = function.landing_pads;
-    const bool tells = block.probe != Address{} && !block.until &&
-                       (block.falls_through || block.probe == block.last.address);
-    const bool is_entry = block.start == function.bounds.begin ||
-                          std::find(pads.begin(), pads.end(), block.start) != pads.end();
-    blocks.push_back({block.start, block.size, block.last, block.falls_through, tells, is_entry});
-  }
-  const auto numbers_of = [&function](const std::vector<std::size_t>& indices) {
-    std::vector<std::uint32_t> numbers;
-    numbers.reserve(indices.size());
-    for (const std::size_t index : indices) {
-      numbers.push_back(function.blocks[index]);
+CountPropagation CountPropagation::forked() const {
+  CountPropagation child;
+  child.functions_ = functions_;
+  for (Function& function : child.functions_) {
+    for (DerivedBlock& derived : function.derived) {
+      derived.propagated_hits = 0;
     }
-    return numbers;
-  };
-  std::vector<Derived>& derived_blocks = derived_of_[function.number];
-  for (const Derived& derived : derived_blocks) {
-    blocks_[derived.block].is_derived = false;
   }
-  derived_ -= derived_blocks.size();
-  derived_blocks.clear();
-  for (const DerivableBlock& derivable : find_derivable(blocks)) {
-    const std::uint32_t number = function.blocks[derivable.block];
-    Block& block = blocks_[number];
-    if (block.probe == Address{} || block.until || inserted_at(block.probe) != nullptr) {
+  return child;
+}
+
+void CountPropagation::choose_derived(const ProbedFunction& function, ProbedBlocks& blocks,
+                                      const HasBreakpoint& has_breakpoint) {
+  const auto known = std::find_if(functions_.begin(), functions_.end(), [&](const Function& one) {
+    return one.number == function.number;
+  });
+  if (known != functions_.end()) {
+    for (const DerivedBlock& derived : known->derived) {
+      blocks[derived.number].is_derived = false;
+    }
+    derived_ -= known->derived.size();
+    functions_.erase(known);
+  }
+  Function chosen{function.number, function.bounds.begin, {}};
+  for (const DerivableBlock& derivable : find_derivable(flow_of(function, blocks))) {
+    ProbedBlock& block = blocks[function.blocks[derivable.block]];
+    if (block.probe == Address{} || block.until || has_breakpoint(block.probe)) {
       continue;
     }
-    Derived derived{number, numbers_of(derivable.from), numbers_of(derivable.before), 0};
-    for (const std::uint32_t before : derived.before) {
-      derived.seen += blocks_[before].hits;
+    DerivedBlock derived{block.number, numbers_of(derivable.from, function),
+                         numbers_of(derivable.before, function), 0};
+    for (const std::uint32_t before : derived.fallthrough_predecessors) {
+      derived.propagated_hits += blocks[before].hits;
     }
     block.is_derived = true;
-    derived_blocks.push_back(std::move(derived));
+    chosen.derived.push_back(std::move(derived));
   }
-  derived_ += derived_blocks.size();
-  std::erase(deriving_, function.number);
-  if (!derived_blocks.empty()) {
-    deriving_.push_back(function.number);
+  derived_ += chosen.derived.size();
+  if (!chosen.derived.empty()) {
+    functions_.push_back(std::move(chosen));
   }
 }
 
-void ProbedCode::settle() {
-  std::vector<EdgeCounts::Edge> edges = edges_.take();
-  std::unordered_map<Address, Sum> into;
-  for (const EdgeCounts::Edge& edge : deriving_.empty() ? std::vector<EdgeCounts::Edge>{} : edges) {
-    into[edge.to].add(edge.hits, edge.first, edge.last);
+void CountPropagation::propagate(std::vector<Edge> counted, ProbedBlocks& blocks) {
+  std::unordered_map<Address, Inflow> inflows;
+  if (!functions_.empty()) {
+    for (const Edge& edge : counted) {
+      inflows[edge.to].add(edge.hits, edge.first, edge.last);
+    }
   }
-  for (const std::uint32_t number : deriving_) {
-    for (Derived& derived : derived_of_[number]) {
-      Block& block = blocks_[derived.block];
-      Sum sum = into[block.start];
-      add_fallen_through(derived, sum);
-      if (sum.hits == 0) {
+  for (Function& function : functions_) {
+    for (DerivedBlock& derived : function.derived) {
+      ProbedBlock& block = blocks[derived.number];
+      Inflow inflow = inflows[block.start];
+      add_fallen_through(derived, blocks, inflow);
+      if (inflow.hits == 0) {
         continue;
       }
-      block.first_hit = block.hits == 0 ? sum.first : block.first_hit;
-      block.last_hit = sum.last;
-      block.hits += sum.hits;
+      block.first_hit = block.hits == 0 ? inflow.first : block.first_hit;
+      block.last_hit = inflow.last;
+      block.hits += inflow.hits;
       if (!block.falls_through) {
-        edges.push_back({block.last.address, *block.last.target, core::EdgeFlow::jump, sum.hits,
-                         sum.first, sum.last});
-        into[*block.last.target].add(sum.hits, sum.first, sum.last);
+        const Address to = *block.last.target;
+        counted.push_back(
+            {block.last.address, to, core::EdgeFlow::jump, inflow.hits, inflow.first, inflow.last});
+        inflows[to].add(inflow.hits, inflow.first, inflow.last);
       }
     }
   }
-  settled_.insert(settled_.end(), edges.begin(), edges.end());
+  edges_.insert(edges_.end(), counted.begin(), counted.end());
 }
 
-void ProbedCode::add_fallen_through(Derived& derived, Sum& sum) {
-  std::uint64_t before = 0;
-  for (const std::uint32_t number : derived.before) {
-    before += blocks_[number].hits;
+void CountPropagation::add_fallen_through(DerivedBlock& derived, const ProbedBlocks& blocks,
+                                          Inflow& inflow) {
+  std::uint64_t hits = 0;
+  for (const std::uint32_t number : derived.fallthrough_predecessors) {
+    hits += blocks[number].hits;
   }
-  if (before <= derived.seen) {
-    return;  // less where a hit was taken back
+  if (hits <= derived.propagated_hits) {
+    return;  // fewer if a hit was taken back
   }
-  for (const std::uint32_t number : derived.before) {
-    const Block& block = blocks_[number];
+  for (const std::uint32_t number : derived.fallthrough_predecessors) {
+    const ProbedBlock& block = blocks[number];
     if (block.hits > 0) {
-      sum.add(0, block.first_hit, block.last_hit);
+      inflow.add(0, block.first_hit, block.last_hit);
     }
   }
-  sum.hits += before - std::exchange(derived.seen, before);
+  inflow.hits += hits - std::exchange(derived.propagated_hits, hits);
 }
 
-/// Those that came from a block which is not counted any more are not either.
-void ProbedCode::end_derived(ProbedFunction& function, core::TimePoint now) {
-  const auto is_over = [this](std::uint32_t number) { return blocks_[number].until.has_value(); };
-  std::erase_if(derived_of_[function.number], [&](const Derived& derived) {
-    const bool ends = std::any_of(derived.from.begin(), derived.from.end(), is_over);
+void CountPropagation::end_uncounted(const ProbedFunction& function, ProbedBlocks& blocks,
+                                     core::TimePoint now) {
+  const auto known = std::find_if(functions_.begin(), functions_.end(), [&](const Function& one) {
+    return one.number == function.number;
+  });
+  if (known == functions_.end()) {
+    return;
+  }
+  const auto is_over = [&](std::uint32_t number) { return blocks[number].until.has_value(); };
+  std::erase_if(known->derived, [&](const DerivedBlock& derived) {
+    const bool ends =
+        std::any_of(derived.predecessors.begin(), derived.predecessors.end(), is_over);
     if (ends) {
-      Block& block = blocks_[derived.block];
+      ProbedBlock& block = blocks[derived.number];
       block.until = now;
       block.has_unreported_change = true;
       block.is_derived = false;
     }
     return ends;
   });
+}
+
+void CountPropagation::forget(core::AddressRange mapped) {
+  std::erase_if(functions_, [&](const Function& one) { return mapped.contains(one.begin); });
+}
+
+std::vector<CountPropagation::Edge> CountPropagation::take_edges() {
+  return std::exchange(edges_, {});
 }
 
 }  // namespace sp::supervisor

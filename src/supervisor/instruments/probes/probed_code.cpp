@@ -14,16 +14,9 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
       analysis_(parent.analysis_),
       functions_(parent.functions_),
       blocks_(parent.blocks_.forked()),
-      deriving_(parent.deriving_),
-      derived_of_(parent.derived_of_),
+      propagation_(parent.propagation_.forked()),
       derives_(parent.derives_),
-      loader_(parent.loader_) {
-  for (const std::uint32_t number : deriving_) {
-    for (Derived& derived : derived_of_[number]) {
-      derived.seen = 0;
-    }
-  }
-}
+      loader_(parent.loader_) {}
 
 void ProbedCode::watch(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
                        Since since) {
@@ -55,9 +48,7 @@ void ProbedCode::watch(const core::CodePlan& plan, std::uint64_t bias, core::Add
 
 void ProbedCode::unwatch(core::AddressRange mapped) {
   functions_.remove_module(mapped);
-  std::erase_if(deriving_, [&](std::uint32_t number) {
-    return mapped.contains(functions_[number].bounds.begin);
-  });
+  propagation_.forget(mapped);
   blocks_.forget(mapped);
   forget_sites(mapped);
   edges_.clear();
@@ -117,7 +108,7 @@ void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
   const core::FunctionMap map = analyze(*function, address);
   const bool is_new = function->state != ProbedFunction::State::instrumented;
   if (derives_ && !is_new) {
-    settle();  // along the edges known so far
+    propagate_counts();  // along the edges known so far
   }
   if (is_new) {
     // Threads already in the function when its module was instrumented were not counted.
@@ -130,7 +121,10 @@ void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
   function->unresolved = map.unresolved;
   blocks_.update(*function, map, unseen ? unseen : function->since.time,
                  [this](const core::MappedBlock& block) { return choose_probe_of(block); });
-  derive(*function);
+  if (derives_) {
+    propagation_.choose_derived(*function, blocks_.all(),
+                                [this](Address at) { return inserted_at(at) != nullptr; });
+  }
   insert_probes(*function);
 }
 
@@ -233,7 +227,7 @@ std::size_t ProbedCode::remove_above(double share, std::uint64_t from, core::Tim
 
 void ProbedCode::remove_probes(std::span<const std::uint32_t> chosen, core::TimePoint now) {
   if (derives_) {
-    settle();
+    propagate_counts();
   }
   const std::set<std::uint32_t> all = with_uncountable(chosen);
   std::vector<BreakpointSite*> sites;
@@ -249,7 +243,7 @@ void ProbedCode::remove_probes(std::span<const std::uint32_t> chosen, core::Time
     }
   }
   for (const std::uint32_t number : functions) {
-    end_derived(functions_[number], now);
+    propagation_.end_uncounted(functions_[number], blocks_.all(), now);
   }
   remove_all(std::move(sites));
 }
@@ -269,9 +263,9 @@ std::set<std::uint32_t> ProbedCode::with_uncountable(std::span<const std::uint32
 }
 
 core::CodeProbed ProbedCode::take() {
-  settle();
+  propagate_counts();
   core::CodeProbed probed;
-  probed.edges = std::exchange(settled_, {});
+  probed.edges = propagation_.take_edges();
   probed.blocks = blocks_.take_changes();
   return probed;
 }

@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "core/code_map.h"
@@ -16,6 +15,7 @@
 #include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/probes/block_table.h"
+#include "supervisor/instruments/probes/count_propagation.h"
 #include "supervisor/instruments/probes/function_index.h"
 #include "supervisor/instruments/probes/hot_blocks.h"
 #include "supervisor/instruments/probes/probed_block.h"
@@ -115,7 +115,7 @@ class ProbedCode : public BreakpointTable {
   [[nodiscard]] std::uint64_t passes() const { return executions_; }
   [[nodiscard]] std::uint64_t functions_mapped() const { return functions_instrumented_; }
   [[nodiscard]] std::uint64_t probes() const { return probes_; }
-  [[nodiscard]] std::uint64_t derived() const { return derived_; }
+  [[nodiscard]] std::uint64_t derived() const { return propagation_.derived(); }
 
  private:
   /// The function's flow graph, as far as it follows from its code and from where control came in.
@@ -126,35 +126,20 @@ class ProbedCode : public BreakpointTable {
   void remove_entry_breakpoint(const ProbedFunction& function);
   void remove_probes(std::span<const std::uint32_t> chosen, core::TimePoint now);
   [[nodiscard]] std::set<std::uint32_t> with_uncountable(std::span<const std::uint32_t> chosen);
-  struct Derived {
-    std::uint32_t block = 0;
-    std::vector<std::uint32_t> from;  // as DerivableBlock's
-    std::vector<std::uint32_t> before;
-    std::uint64_t seen = 0;  // hits of those before it that it has
-  };
-  /// Finds out which of the function's blocks get no probe.
-  void derive(ProbedFunction& function);
-  /// Gives derived blocks what was counted since the last call.
-  void settle();
-  struct Sum;
-  void add_fallen_through(Derived& derived, Sum& sum);
-  void end_derived(ProbedFunction& function, core::TimePoint now);
+  void propagate_counts() { propagation_.propagate(edges_.take(), blocks_.all()); }
 
   CodeAnalysis& analysis_;
   FunctionIndex functions_;
   BlockTable blocks_;
   HotBlocks hot_;
   EdgeCounts edges_;
-  std::vector<EdgeCounts::Edge> settled_;  // and not taken yet
-  std::vector<std::uint32_t> deriving_;    // functions with derived blocks
-  std::unordered_map<std::uint32_t, std::vector<Derived>> derived_of_;  // by function
+  CountPropagation propagation_;
   bool derives_ = false;
   core::Address loader_;
   core::ProbeFunctions postponed_;
   std::uint64_t executions_ = 0;
   std::uint64_t functions_instrumented_ = 0;
   std::uint64_t probes_ = 0;
-  std::uint64_t derived_ = 0;
 };
 
 }  // namespace sp::supervisor
