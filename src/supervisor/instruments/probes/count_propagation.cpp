@@ -17,11 +17,12 @@ std::vector<FlowBlock> flow_of(const ProbedFunction& function, const ProbedBlock
   std::vector<FlowBlock> flow;
   for (const std::uint32_t number : function.blocks) {
     const ProbedBlock& block = blocks[number];
-    const bool tells = block.probe != Address{} && !block.until &&
-                       (block.falls_through || block.probe == block.last.address);
+    const bool counts_edges = block.probe != Address{} && !block.until &&
+                              (block.falls_through || block.probe == block.last.address);
     const bool is_entry = block.start == function.bounds.begin ||
                           std::find(pads.begin(), pads.end(), block.start) != pads.end();
-    flow.push_back({block.start, block.size, block.last, block.falls_through, tells, is_entry});
+    flow.push_back(
+        {block.start, block.size, block.last, block.falls_through, counts_edges, is_entry});
   }
   return flow;
 }
@@ -80,10 +81,10 @@ void CountPropagation::choose_derived(const ProbedFunction& function, ProbedBloc
     if (block.probe == Address{} || block.until || has_breakpoint(block.probe)) {
       continue;
     }
-    DerivedBlock derived{block.number, numbers_of(derivable.from, function),
-                         numbers_of(derivable.before, function), 0};
-    for (const std::uint32_t before : derived.fallthrough_predecessors) {
-      derived.propagated_hits += blocks[before].hits;
+    DerivedBlock derived{block.number, numbers_of(derivable.predecessors, function),
+                         numbers_of(derivable.fallthrough_predecessors, function), 0};
+    for (const std::uint32_t predecessor : derived.fallthrough_predecessors) {
+      derived.propagated_hits += blocks[predecessor].hits;
     }
     block.is_derived = true;
     chosen.derived.push_back(std::move(derived));
