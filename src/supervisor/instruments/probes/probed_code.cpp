@@ -100,7 +100,7 @@ void ProbedCode::note_exploration(Address address) {
   }
 }
 
-void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
+void ProbedCode::map(Address address, std::optional<core::TimePoint> uncounted_until) {
   ProbedFunction* const function = functions_.at_or_added(address);
   if (function == nullptr) {
     return;
@@ -119,7 +119,7 @@ void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
     ++functions_instrumented_;
   }
   function->unresolved = map.unresolved;
-  blocks_.update(*function, map, unseen ? unseen : function->since.time,
+  blocks_.update(*function, map, uncounted_until ? uncounted_until : function->since.time,
                  [this](const core::MappedBlock& block) { return choose_probe_of(block); });
   if (derives_) {
     propagation_.choose_derived(*function, blocks_.all(),

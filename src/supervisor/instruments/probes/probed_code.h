@@ -73,9 +73,9 @@ class ProbedCode : public BreakpointTable {
   /// it is in one, or in no function.
   [[nodiscard]] std::optional<core::Address> unmapped_at(core::Address address) const;
   /// Discovers the blocks of the function that holds `address` and inserts their probes, which
-  /// count every execution from now. New blocks may have been executed without being counted until
-  /// `unseen`.
-  void map(core::Address address, std::optional<core::TimePoint> unseen);
+  /// count every execution from now. New blocks may have been executed before `uncounted_until`
+  /// without being counted.
+  void map(core::Address address, std::optional<core::TimePoint> uncounted_until);
   /// Removes the breakpoints on the entries of functions that were not entered. Those stay
   /// uninstrumented until map() or await().
   void leave_unmapped();
