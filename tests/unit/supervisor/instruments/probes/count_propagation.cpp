@@ -147,7 +147,7 @@ TEST_F(CountPropagationTest, of_a_forked_child_has_no_edges) {
 }
 
 /// 0 falls through to 1, which jumps to 2, which returns.
-class FallThrough : public CountPropagationTest {
+class CountPropagationOfFallThrough : public CountPropagationTest {
  protected:
   void SetUp() override {
     function_.bounds = {kBegin, kBegin + 3 * kSize};
@@ -160,7 +160,7 @@ class FallThrough : public CountPropagationTest {
   }
 };
 
-TEST_F(FallThrough, counts_the_hits_since_the_block_was_derived) {
+TEST_F(CountPropagationOfFallThrough, counts_the_hits_since_the_block_was_derived) {
   ASSERT_TRUE(blocks_[1].is_derived);
   propagation_.propagate({}, blocks_);
   EXPECT_EQ(blocks_[1].hits, 0U);
@@ -172,7 +172,7 @@ TEST_F(FallThrough, counts_the_hits_since_the_block_was_derived) {
   EXPECT_EQ(blocks_[1].hits, 1U);
 }
 
-TEST_F(FallThrough, does_not_count_a_hit_again_that_was_taken_back) {
+TEST_F(CountPropagationOfFallThrough, does_not_count_a_hit_again_that_was_taken_back) {
   blocks_[0].add_hit(at(4));
   propagation_.propagate({}, blocks_);
   blocks_[0].take_back_hit();
@@ -183,7 +183,7 @@ TEST_F(FallThrough, does_not_count_a_hit_again_that_was_taken_back) {
   EXPECT_EQ(blocks_[1].hits, 1U);
 }
 
-TEST_F(FallThrough, counts_all_hits_of_a_forked_childs_blocks) {
+TEST_F(CountPropagationOfFallThrough, counts_all_hits_of_a_forked_childs_blocks) {
   CountPropagation child = propagation_.forked();
   blocks_[0].hits = 2;
   child.propagate({}, blocks_);
