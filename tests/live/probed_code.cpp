@@ -95,7 +95,7 @@ class ProbedCodeTest : public ::testing::Test {
     for (std::size_t i = 0; i < functions; ++i) {
       plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {i * kFunction + 8}});
     }
-    code_->watch(plan, begin_.value(), mapped(), {});
+    code_->instrument_module(plan, begin_.value(), mapped(), {});
   }
 
   /// Offsets of the bytes that differ from the file's.
@@ -124,7 +124,7 @@ class ProbedCodeTest : public ::testing::Test {
     BreakpointSite* const site = code_->inserted_at(begin_ + offset);
     ASSERT_NE(site, nullptr) << offset;
     for (int i = 0; i < times; ++i) {
-      code_->pass(code_->block_of(*site));
+      code_->note_uncounted_execution(code_->block_of(*site));
     }
   }
 
@@ -139,26 +139,26 @@ class ProbedCodeTest : public ::testing::Test {
 TEST_F(ProbedCodeTest, has_a_breakpoint_on_each_function_until_it_is_mapped) {
   instrument(3);
   EXPECT_EQ(changed(), Offsets({0, 64, 128}));
-  code_->map(begin_ + 64, std::nullopt);
+  code_->instrument_function(begin_ + 64, std::nullopt);
   // On the returns that end the two blocks: at the entry and at the landing pad.
   EXPECT_EQ(changed(), Offsets({0, 65, 73, 128}));
-  EXPECT_EQ(code_->functions_mapped(), 1U);
+  EXPECT_EQ(code_->functions_instrumented(), 1U);
   EXPECT_EQ(code_->probes(), 2U);
 }
 
 TEST_F(ProbedCodeTest, finds_more_blocks_as_control_comes_to_them) {
   instrument(1);
-  code_->map(begin_, std::nullopt);
-  EXPECT_FALSE(code_->needs_map(begin_));
-  EXPECT_TRUE(code_->needs_map(begin_ + 20));
-  EXPECT_FALSE(code_->needs_map(begin_ + kFunction));
-  code_->map(begin_ + 20, std::nullopt);
+  code_->instrument_function(begin_, std::nullopt);
+  EXPECT_FALSE(code_->needs_instrumentation(begin_));
+  EXPECT_TRUE(code_->needs_instrumentation(begin_ + 20));
+  EXPECT_FALSE(code_->needs_instrumentation(begin_ + kFunction));
+  code_->instrument_function(begin_ + 20, std::nullopt);
   EXPECT_EQ(changed(), Offsets({1, 9, 21}));
 }
 
 TEST_F(ProbedCodeTest, takes_away_what_was_hit_most) {
   instrument(1);
-  code_->map(begin_, std::nullopt);
+  code_->instrument_function(begin_, std::nullopt);
   hit(1, 90);
   hit(9, 10);
   EXPECT_EQ(code_->remove_hottest(0.1, core::Clock::now()), 1U);
@@ -173,7 +173,7 @@ TEST_F(ProbedCodeTest, takes_away_what_was_hit_most) {
 
 TEST_F(ProbedCodeTest, takes_away_what_was_hit_most_by_threads_that_are_not_counted) {
   instrument(2);
-  code_->map(begin_, std::nullopt);
+  code_->instrument_function(begin_, std::nullopt);
   hit_uncounted(1, 90);
   hit(9, 10);
   EXPECT_EQ(code_->remove_hottest(0.1, core::Clock::now()), 1U);
@@ -189,7 +189,7 @@ TEST_F(ProbedCodeTest, takes_away_what_was_hit_most_by_threads_that_are_not_coun
 
 TEST_F(ProbedCodeTest, tells_hits_once) {
   instrument(1);
-  code_->map(begin_, std::nullopt);
+  code_->instrument_function(begin_, std::nullopt);
   hit(1, 3);
   (void)code_->take();
   EXPECT_TRUE(code_->take().blocks.empty());
@@ -202,7 +202,7 @@ TEST_F(ProbedCodeTest, tells_hits_once) {
 TEST_F(ProbedCodeTest, takes_away_a_whole_function_with_a_jump_that_may_go_anywhere) {
   instrument(1);
   analysis_.unresolved = {begin_ + 1};
-  code_->map(begin_, std::nullopt);
+  code_->instrument_function(begin_, std::nullopt);
   hit(1, 90);
   hit(9, 10);
   (void)code_->remove_hottest(0.1, core::Clock::now());
@@ -211,7 +211,7 @@ TEST_F(ProbedCodeTest, takes_away_a_whole_function_with_a_jump_that_may_go_anywh
 
 TEST_F(ProbedCodeTest, takes_away_one_with_too_large_a_share) {
   instrument(2);
-  code_->map(begin_, std::nullopt);
+  code_->instrument_function(begin_, std::nullopt);
   hit(1, 101);
   hit(9, 9);
   EXPECT_EQ(code_->remove_above(0.1, 1000, core::Clock::now()), 0U);
@@ -221,20 +221,20 @@ TEST_F(ProbedCodeTest, takes_away_one_with_too_large_a_share) {
 
 TEST_F(ProbedCodeTest, lets_go_of_functions_that_were_not_called) {
   instrument(3);
-  code_->map(begin_, std::nullopt);
-  code_->leave_unmapped();
+  code_->instrument_function(begin_, std::nullopt);
+  code_->disarm_entries();
   EXPECT_EQ(changed(), Offsets({1, 9}));
-  code_->await(begin_ + 130, core::Clock::now());
+  code_->arm_entry(begin_ + 130, core::Clock::now());
   EXPECT_EQ(changed(), Offsets({1, 9, 128}));
 }
 
 TEST_F(ProbedCodeTest, puts_every_byte_back) {
   instrument(64);
-  code_->map(begin_ + 640, std::nullopt);
+  code_->instrument_function(begin_ + 640, std::nullopt);
   EXPECT_EQ(changed().size(), 65U);
   code_->restore_all();
   EXPECT_EQ(changed(), Offsets());
-  code_->map(begin_ + 64, std::nullopt);
+  code_->instrument_function(begin_ + 64, std::nullopt);
   EXPECT_EQ(changed(), Offsets());
 }
 
@@ -242,12 +242,12 @@ TEST_F(ProbedCodeTest, forgets_a_file_that_is_not_mapped_any_more) {
   instrument(2);
   const auto text = read_proc("/proc/self/maps");
   std::vector<core::Mapping> maps = core::parse_maps(*text);
-  EXPECT_TRUE(code_->gone(maps).empty());
+  EXPECT_TRUE(code_->unmapped_modules(maps).empty());
   std::erase_if(maps, [this](const core::Mapping& one) { return one.range == mapped(); });
-  EXPECT_EQ(code_->gone(maps), std::vector<core::AddressRange>({mapped()}));
+  EXPECT_EQ(code_->unmapped_modules(maps), std::vector<core::AddressRange>({mapped()}));
   code_->restore_all();
-  code_->unwatch(mapped());
-  EXPECT_FALSE(code_->watches_anything());
+  code_->forget_module(mapped());
+  EXPECT_FALSE(code_->instruments_anything());
   EXPECT_EQ(code_->inserted_at(begin_), nullptr);
 }
 

@@ -77,7 +77,7 @@ void ProbeCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::R
   ProbedCode& code = *tracee.process->probed;
   Native::set_pc(registers, at);
   (void)ptrace::mark_trap(tracee.id.tid, trap);
-  if (code.is_loaders(at)) {
+  if (code.is_in_loader_function(at)) {
     watch_modules(*tracee.process, tracee.id.tid, When::at_load);
   }
   if (site.block == BreakpointSite::kNoBlock) {
@@ -109,7 +109,7 @@ void ProbeCounter::pass(Tracee& tracee, BreakpointSite& site, core::TimePoint no
   ProbedCode& code = *tracee.process->probed;
   ProbedCode::Block& block = code.block_of(site);
   if (!tracee.probed.counted) {
-    code.pass(block);
+    code.note_uncounted_execution(block);
     return;
   }
   code.count(block, now);
@@ -121,7 +121,7 @@ void ProbeCounter::on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Regist
   ProbedCode& code = *tracee.process->probed;
   const Address at = site.instruction.address;
   if (!options_.keep_hot && is_exceeded()) {
-    code.leave_unmapped();
+    code.disarm_entries();
   } else {
     map(code, at, std::nullopt);
   }
@@ -157,7 +157,7 @@ void ProbeCounter::cross(Tracee& tracee, BreakpointSite& site, Address to, core:
     }
   }
   ProbedCode& code = *tracee.process->probed;
-  if (code.needs_map(to) && (options_.keep_hot || !is_exceeded())) {
+  if (code.needs_instrumentation(to) && (options_.keep_hot || !is_exceeded())) {
     const Address from = site.instruction.address;
     map(code, to, std::nullopt);
     if (code.inserted_at(from) != &site) {
@@ -170,7 +170,7 @@ void ProbeCounter::cross(Tracee& tracee, BreakpointSite& site, Address to, core:
     EdgeCounts::count(edge, now);
   }
   // With a way in mind nothing is looked up any more.
-  if (!code.needs_map(to)) {
+  if (!code.needs_instrumentation(to)) {
     site.ways[site.oldest_way] = {to, &edge};
     site.oldest_way ^= 1U;
   }
@@ -231,7 +231,7 @@ void ProbeCounter::hit_is_over(Tracee& tracee, core::TimePoint heard) {
   cost_.store(budget_.spent().count(), std::memory_order_relaxed);
   meter_.add_hit(cost);
   ProbedCode& code = *tracee.process->probed;
-  if (code.passes() % kHitsBetweenLooks == 0) {
+  if (code.executions() % kHitsBetweenLooks == 0) {
     timer_.others_use(budget_.used(target_cpu()));
     cool(code);
   }
@@ -245,7 +245,7 @@ void ProbeCounter::cool(ProbedCode& code) {
   constexpr std::uint64_t kHitsBetween = 4'096;
   if (is_exceeded()) {
     removed_ += code.remove_hottest(kKept, core::Clock::now());
-  } else if (code.passes() % kHitsBetween == 0) {
+  } else if (code.executions() % kHitsBetween == 0) {
     // The rule of old: a tenth of more than 50,000 hits is too much for one of them.
     constexpr double kShareOfOne = 0.1;
     constexpr std::uint64_t kFrom = 50'000;
@@ -259,7 +259,7 @@ void ProbeCounter::cool(ProbedCode& code) {
 
 void ProbeCounter::map(ProbedCode& code, Address address, std::optional<core::TimePoint> unseen) {
   const core::TimePoint begin = core::Clock::now();
-  code.map(address, unseen);
+  code.instrument_function(address, unseen);
   spend(core::Clock::now() - begin);
   note_totals(code);
 }
@@ -333,7 +333,7 @@ void ProbeCounter::pull_out(const Tracee& tracee) {
   if (!inside->is_done && tracee.probed.counted) {
     BreakpointSite* const site = code.site_at(inside->site);
     if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
-      code.uncount(code.block_of(*site));  // it comes back to the breakpoint
+      code.take_back_hit(code.block_of(*site));  // it comes back to the breakpoint
     }
   }
   Native::set_pc(*registers, inside->is_done ? instruction->next() : inside->site);

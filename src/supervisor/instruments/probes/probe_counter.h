@@ -96,8 +96,8 @@ class ProbeCounter {
     at_attach,  // it may be being executed
   };
   void watch_modules(TracedProcess& process, pid_t tid, When when);
-  void watch_loader(ProbedCode& code, const ProcessFiles& files,
-                    const std::vector<core::Mapping>& maps);
+  void insert_loader_breakpoint(ProbedCode& code, const ProcessFiles& files,
+                                const std::vector<core::Mapping>& maps);
   void unblock_trap(Tracee& tracee);
   void keep_handler(const Tracee& tracee);
   void only_sample(const Tracee& tracee);

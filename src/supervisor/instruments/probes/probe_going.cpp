@@ -91,11 +91,11 @@ void ProbeCounter::look_after(Tracee& tracee, bool was_sampled) {
   }
   if (!code.trap_handler().tried) {
     arm(tracee);
-  } else if (was_sampled && options_.maps->wants_libraries() && !code.watches_loader() &&
+  } else if (was_sampled && options_.maps->wants_libraries() && !code.has_loader_breakpoint() &&
              core::Clock::now() >= next_maps_) {
     watch_modules(process, tracee.id.tid, When::at_attach);
   }
-  if (!code.watches_anything()) {
+  if (!code.instruments_anything()) {
     return;
   }
   unblock_trap(tracee);
@@ -103,7 +103,7 @@ void ProbeCounter::look_after(Tracee& tracee, bool was_sampled) {
   if (!is_exceeded()) {
     serve(std::exchange(code.postponed(), {}), process);
   }
-  if (was_sampled && !Native::leaving_syscall(*registers) && code.is_to_be_explored(pc)) {
+  if (was_sampled && !Native::leaving_syscall(*registers) && code.needs_exploration(pc)) {
     begin_window(tracee, pc);
   }
 }
@@ -127,14 +127,15 @@ void ProbeCounter::arm(Tracee& tracee) {
   code.trap_handler().look_later(core::Clock::now());
   watch_modules(process, tid, process.from_start ? When::at_start : When::at_attach);
   if (options_.maps->wants_libraries()) {
-    watch_loader(code, {process.id, tid, foreign_root(process.id, tid)}, core::parse_maps(*text));
+    insert_loader_breakpoint(code, {process.id, tid, foreign_root(process.id, tid)},
+                             core::parse_maps(*text));
   }
 }
 
 /// The loader calls a function of its own after it has mapped a file and before it calls the
 /// file's constructors, for debuggers (<link.h>, r_brk).
-void ProbeCounter::watch_loader(ProbedCode& code, const ProcessFiles& files,
-                                const std::vector<core::Mapping>& maps) {
+void ProbeCounter::insert_loader_breakpoint(ProbedCode& code, const ProcessFiles& files,
+                                            const std::vector<core::Mapping>& maps) {
   for (const core::Mapping& mapping : maps) {
     const std::string_view name =
         std::string_view(mapping.path).substr(mapping.path.rfind('/') + 1);
@@ -145,7 +146,7 @@ void ProbeCounter::watch_loader(ProbedCode& code, const ProcessFiles& files,
     const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
     const auto symbol = bias ? options_.maps->symbol(file, "_dl_debug_state") : std::nullopt;
     if (symbol && mapping.range.contains(Address{*symbol + *bias})) {
-      code.watch_loader(Address{*symbol + *bias});
+      code.insert_loader_breakpoint(Address{*symbol + *bias});
     }
   }
 }
@@ -159,9 +160,9 @@ void ProbeCounter::watch_modules(TracedProcess& process, pid_t tid, When when) {
     return;
   }
   const std::vector<core::Mapping> maps = core::parse_maps(*text);
-  for (const core::AddressRange range : code.gone(maps)) {
+  for (const core::AddressRange range : code.unmapped_modules(maps)) {
     send_counts(process, {tid, 0});
-    code.unwatch(range);
+    code.forget_module(range);
   }
   code.set_maps(maps);
   const std::uint64_t program = program_inode(tid);
@@ -169,13 +170,14 @@ void ProbeCounter::watch_modules(TracedProcess& process, pid_t tid, When when) {
   bool told = false;
   for (const core::Mapping& mapping : maps) {
     CodeAnalysis::File file{mapping.path, files.root, mapping.inode == program, nullptr};
-    if (!can_hold_probes(mapping) || code.watches(mapping.range) || !options_.maps->wants(file)) {
+    if (!can_hold_probes(mapping) || code.is_instrumented(mapping.range) ||
+        !options_.maps->wants(file)) {
       continue;
     }
     file.image = image_of(files, mapping);
     const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
     if (!bias || file.image->machine() != Native::kElfMachine) {
-      code.watch({}, 0, mapping.range, {});  // not looked at again
+      code.instrument_module({}, 0, mapping.range, {});  // not looked at again
       continue;
     }
     if (!std::exchange(told, true)) {
@@ -186,7 +188,7 @@ void ProbeCounter::watch_modules(TracedProcess& process, pid_t tid, When when) {
     if (when == When::at_start) {
       since.time.reset();
     }
-    code.watch(options_.maps->plan(file), *bias, mapping.range, since);
+    code.instrument_module(options_.maps->plan(file), *bias, mapping.range, since);
     code.make_room_for_copies(mapping.range.begin, tid);
   }
   const core::Duration took = core::Clock::now() - begin;
@@ -322,7 +324,7 @@ void ProbeCounter::serve(const core::ProbeFunctions& wanted, TracedProcess& proc
   constexpr std::size_t kMost = 1000;
   core::ProbeFunctions& later = process.probed->postponed();
   for (const Address at : wanted.at) {
-    const auto leader = process.probed->unmapped_at(at);
+    const auto leader = process.probed->uninstrumented_at(at);
     if (leader && !is_exceeded()) {
       map(*process.probed, *leader, core::Clock::now());
     } else if (leader && later.at.size() < kMost) {
@@ -331,7 +333,7 @@ void ProbeCounter::serve(const core::ProbeFunctions& wanted, TracedProcess& proc
   }
   for (const Address at : wanted.entries) {
     if (!is_exceeded()) {
-      process.probed->await(at, core::Clock::now());
+      process.probed->arm_entry(at, core::Clock::now());
     } else if (later.entries.size() < kMost) {
       later.entries.push_back(at);
     }
@@ -396,7 +398,7 @@ bool ProbeCounter::trap_is_pending(const Tracee& tracee, Address pc) const {
 }
 
 void ProbeCounter::note_totals(const ProbedCode& code) {
-  functions_ = std::max(functions_.load(), code.functions_mapped());
+  functions_ = std::max(functions_.load(), code.functions_instrumented());
   planted_ = std::max(planted_.load(), code.probes());
   derived_ = std::max(derived_.load(), code.derived());
 }

@@ -18,8 +18,8 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
       derives_(parent.derives_),
       loader_(parent.loader_) {}
 
-void ProbedCode::watch(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
-                       Since since) {
+void ProbedCode::instrument_module(const core::CodePlan& plan, std::uint64_t bias,
+                                   core::AddressRange mapped, Since since) {
   functions_.add_module({mapped, plan.is_whole, since});
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
@@ -46,7 +46,7 @@ void ProbedCode::watch(const core::CodePlan& plan, std::uint64_t bias, core::Add
   insert_all(std::move(entries));
 }
 
-void ProbedCode::unwatch(core::AddressRange mapped) {
+void ProbedCode::forget_module(core::AddressRange mapped) {
   functions_.remove_module(mapped);
   propagation_.forget(mapped);
   blocks_.forget(mapped);
@@ -54,7 +54,7 @@ void ProbedCode::unwatch(core::AddressRange mapped) {
   edges_.clear();
 }
 
-void ProbedCode::watch_loader(Address address) {
+void ProbedCode::insert_loader_breakpoint(Address address) {
   const auto instruction = decode(address);
   if (!instruction) {
     return;
@@ -67,7 +67,7 @@ void ProbedCode::watch_loader(Address address) {
   loader_ = site.inserted ? address : Address{};
 }
 
-bool ProbedCode::needs_map(Address address) const {
+bool ProbedCode::needs_instrumentation(Address address) const {
   if (blocks_.starting_at(address) != nullptr) {
     return false;
   }
@@ -76,7 +76,7 @@ bool ProbedCode::needs_map(Address address) const {
                              : function->state != ProbedFunction::State::uninstrumented;
 }
 
-std::optional<Address> ProbedCode::unmapped_at(Address address) const {
+std::optional<Address> ProbedCode::uninstrumented_at(Address address) const {
   const ProbedFunction* const function = functions_.at(address);
   if (function == nullptr) {
     return std::nullopt;
@@ -87,7 +87,7 @@ std::optional<Address> ProbedCode::unmapped_at(Address address) const {
   return blocks_.has_block_around(address, *function) ? std::nullopt : std::optional(address);
 }
 
-bool ProbedCode::is_to_be_explored(Address address) const {
+bool ProbedCode::needs_exploration(Address address) const {
   constexpr std::uint32_t kMost = 16;
   const ProbedFunction* const function = functions_.at(address);
   return function != nullptr && function->explorations < kMost &&
@@ -100,7 +100,8 @@ void ProbedCode::note_exploration(Address address) {
   }
 }
 
-void ProbedCode::map(Address address, std::optional<core::TimePoint> uncounted_until) {
+void ProbedCode::instrument_function(Address address,
+                                     std::optional<core::TimePoint> uncounted_until) {
   ProbedFunction* const function = functions_.at_or_added(address);
   if (function == nullptr) {
     return;
@@ -175,7 +176,7 @@ void ProbedCode::remove_entry_breakpoint(const ProbedFunction& function) {
   }
 }
 
-void ProbedCode::leave_unmapped() {
+void ProbedCode::disarm_entries() {
   std::vector<BreakpointSite*> entries;
   for (ProbedFunction& function : functions_.all()) {
     if (function.state != ProbedFunction::State::awaiting_entry) {
@@ -190,7 +191,7 @@ void ProbedCode::leave_unmapped() {
   remove_all(std::move(entries));
 }
 
-void ProbedCode::await(Address address, core::TimePoint now) {
+void ProbedCode::arm_entry(Address address, core::TimePoint now) {
   ProbedFunction* const function = functions_.at(address);
   if (function == nullptr || function->state != ProbedFunction::State::uninstrumented) {
     return;
@@ -203,13 +204,13 @@ void ProbedCode::await(Address address, core::TimePoint now) {
   }
 }
 
-void ProbedCode::pass(Block& block) {
+void ProbedCode::note_uncounted_execution(Block& block) {
   ++executions_;
   hot_.note_execution(block);
 }
 
 void ProbedCode::count(Block& block, core::TimePoint now) {
-  pass(block);
+  note_uncounted_execution(block);
   block.add_hit(now);
 }
 

@@ -43,50 +43,52 @@ class ProbedCode : public BreakpointTable {
   // Modules.
 
   /// Puts breakpoints on the entries of the plan's functions, in the module that is mapped there.
-  void watch(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
-             Since since);
-  [[nodiscard]] bool watches(core::AddressRange mapped) const {
+  void instrument_module(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
+                         Since since);
+  [[nodiscard]] bool is_instrumented(core::AddressRange mapped) const {
     return functions_.has_module(mapped);
   }
-  [[nodiscard]] bool watches_anything() const { return !functions_.empty(); }
+  [[nodiscard]] bool instruments_anything() const { return !functions_.empty(); }
   /// Forgets a module that is unmapped.
-  void unwatch(core::AddressRange mapped);
+  void forget_module(core::AddressRange mapped);
   /// Instrumented modules that are not among `maps`.
-  [[nodiscard]] std::vector<core::AddressRange> gone(const std::vector<core::Mapping>& maps) const {
+  [[nodiscard]] std::vector<core::AddressRange> unmapped_modules(
+      const std::vector<core::Mapping>& maps) const {
     return functions_.unmapped_modules(maps);
   }
   /// Puts a breakpoint on the loader's function at `address`, which the loader calls after it
   /// mapped a file and before it unmaps one (gdb's shared-library event breakpoint).
-  void watch_loader(core::Address address);
-  [[nodiscard]] bool watches_loader() const { return loader_ != core::Address{}; }
+  void insert_loader_breakpoint(core::Address address);
+  [[nodiscard]] bool has_loader_breakpoint() const { return loader_ != core::Address{}; }
   /// `address` is in that short function.
-  [[nodiscard]] bool is_loaders(core::Address address) const {
+  [[nodiscard]] bool is_in_loader_function(core::Address address) const {
     constexpr std::uint64_t kLongest = 8;
-    return watches_loader() && address >= loader_ && address - loader_ < kLongest;
+    return has_loader_breakpoint() && address >= loader_ && address - loader_ < kLongest;
   }
 
   // Functions.
 
-  /// Control is about to come to `address`, in a function with blocks to discover: see map().
-  [[nodiscard]] bool needs_map(core::Address address) const;
-  /// Where to map() so that `address`, at which a thread was found, is in a known block. Nothing if
-  /// it is in one, or in no function.
-  [[nodiscard]] std::optional<core::Address> unmapped_at(core::Address address) const;
+  /// Control is about to come to `address`, in a function with blocks to discover: see
+  /// instrument_function().
+  [[nodiscard]] bool needs_instrumentation(core::Address address) const;
+  /// Where to instrument_function() so that `address`, at which a thread was found, is in a known
+  /// block. Nothing if it is in one, or in no function.
+  [[nodiscard]] std::optional<core::Address> uninstrumented_at(core::Address address) const;
   /// Discovers the blocks of the function that holds `address` and inserts their probes, which
   /// count every execution from now. New blocks may have been executed before `uncounted_until`
   /// without being counted.
-  void map(core::Address address, std::optional<core::TimePoint> uncounted_until);
+  void instrument_function(core::Address address, std::optional<core::TimePoint> uncounted_until);
   /// Removes the breakpoints on the entries of functions that were not entered. Those stay
-  /// uninstrumented until map() or await().
-  void leave_unmapped();
+  /// uninstrumented until instrument_function() or arm_entry().
+  void disarm_entries();
   /// Inserts the breakpoint on the entry of an uninstrumented function again.
-  void await(core::Address address, core::TimePoint now);
+  void arm_entry(core::Address address, core::TimePoint now);
   [[nodiscard]] bool is_in_function(core::Address address) const {
     return functions_.at(address) != nullptr;
   }
   /// In a function that is not instrumented or has an indirect jump with unknown targets, and that
   /// was not explored often yet.
-  [[nodiscard]] bool is_to_be_explored(core::Address address) const;
+  [[nodiscard]] bool needs_exploration(core::Address address) const;
   void note_exploration(core::Address address);
   /// Requests that came while the budget was exceeded.
   [[nodiscard]] core::ProbeFunctions& postponed() { return postponed_; }
@@ -97,9 +99,9 @@ class ProbedCode : public BreakpointTable {
   /// A thread hit the block's probe.
   void count(Block& block, core::TimePoint now);
   /// A thread that is not counted hit it, which costs the target as much.
-  void pass(Block& block);
+  void note_uncounted_execution(Block& block);
   /// Takes the last hit back: the thread has not executed the probe's instruction after all.
-  void uncount(Block& block) { block.take_back_hit(); }
+  void take_back_hit(Block& block) { block.take_back_hit(); }
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
 
   /// Removes the probes of the blocks executed most since the last call, so that at most `keep`
@@ -112,8 +114,8 @@ class ProbedCode : public BreakpointTable {
   /// What was discovered and counted since the last call.
   [[nodiscard]] core::CodeProbed take();
 
-  [[nodiscard]] std::uint64_t passes() const { return executions_; }
-  [[nodiscard]] std::uint64_t functions_mapped() const { return functions_instrumented_; }
+  [[nodiscard]] std::uint64_t executions() const { return executions_; }
+  [[nodiscard]] std::uint64_t functions_instrumented() const { return functions_instrumented_; }
   [[nodiscard]] std::uint64_t probes() const { return probes_; }
   [[nodiscard]] std::uint64_t derived() const { return propagation_.derived(); }
 
