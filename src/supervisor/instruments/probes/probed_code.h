@@ -71,8 +71,8 @@ class ProbedCode : public BreakpointTable {
   /// Control is about to come to `address`, in a function with blocks to discover: see
   /// instrument_function().
   [[nodiscard]] bool needs_instrumentation(core::Address address) const;
-  /// Where to instrument_function() so that `address`, at which a thread was found, is in a known
-  /// block. Nothing if it is in one, or in no function.
+  /// Where control has to come in, for instrument_function(), so that `address` gets a block: a
+  /// thread was found there. Nothing if `address` is in a known block, or in no function.
   [[nodiscard]] std::optional<core::Address> uninstrumented_at(core::Address address) const;
   /// Discovers the blocks of the function that holds `address` and inserts their probes, which
   /// count every execution from now. New blocks may have been executed before `uncounted_until`
