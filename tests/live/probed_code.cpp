@@ -1,5 +1,5 @@
-// ProbedCode in the test's own memory: a file's code, mapped and never executed, gets breakpoints
-// and is rid of them.
+// ProbedCode in the test's own memory: inserts breakpoints in a mapped file's code, which is never
+// executed, and removes them.
 #include "supervisor/instruments/probes/probed_code.h"
 
 #include <fcntl.h>
@@ -25,11 +25,11 @@ using core::Address;
 
 constexpr std::size_t kPage = 4096;
 
-/// Blocks of two bytes each that end with a `ret`: nop; ret.
+/// Every block is two bytes long: nop; ret.
 constexpr std::size_t kBlock = 2;
 constexpr std::size_t kFunction = 64;
 
-class KnownMaps final : public CodeAnalysis {
+class FakeAnalysis final : public CodeAnalysis {
  public:
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
@@ -57,7 +57,7 @@ class ProbedCodeTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (Native::kName != "x86_64") {
-      GTEST_SKIP() << "the code of this test is x86_64's";
+      GTEST_SKIP() << "this test's code is for x86_64";
     }
     std::string path = ::testing::TempDir() + "probed_code_XXXXXX";
     const int file = ::mkstemp(path.data());
@@ -73,7 +73,7 @@ class ProbedCodeTest : public ::testing::Test {
     auto guardian = Guardian::start();
     ASSERT_TRUE(guardian);
     guardian_.emplace(std::move(*guardian));
-    code_.emplace(core::ProcessId{::getpid(), 1}, ::getpid(), maps_, *guardian_);
+    code_.emplace(core::ProcessId{::getpid(), 1}, ::getpid(), analysis_, *guardian_);
     const auto text = read_proc("/proc/self/maps");
     ASSERT_TRUE(text);
     code_->set_maps(core::parse_maps(*text));
@@ -88,17 +88,17 @@ class ProbedCodeTest : public ::testing::Test {
 
   core::AddressRange mapped() const { return {begin_, begin_ + kPage}; }
 
-  /// Functions of 64 bytes, as many.
-  void watch(std::size_t functions) {
+  /// Plans that many functions of 64 bytes.
+  void instrument(std::size_t functions) {
     core::CodePlan plan;
     plan.is_whole = false;
     for (std::size_t i = 0; i < functions; ++i) {
       plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {i * kFunction + 8}});
     }
-    code_->watch(plan, begin_.value(), mapped(), {});
+    code_->instrument_module(plan, begin_.value(), mapped(), {});
   }
 
-  /// Offsets of bytes that are not the file's.
+  /// Offsets of the bytes that differ from the file's.
   std::vector<std::size_t> changed() const {
     std::vector<std::byte> now(kPage);
     EXPECT_EQ(code_->memory().read(begin_, now), kPage);
@@ -120,16 +120,16 @@ class ProbedCodeTest : public ::testing::Test {
     }
   }
 
-  void pass(std::size_t offset, int times) {
+  void hit_uncounted(std::size_t offset, int times) {
     BreakpointSite* const site = code_->inserted_at(begin_ + offset);
     ASSERT_NE(site, nullptr) << offset;
     for (int i = 0; i < times; ++i) {
-      code_->pass(code_->block_of(*site));
+      code_->note_uncounted_execution(code_->block_of(*site));
     }
   }
 
   using Offsets = std::vector<std::size_t>;
-  KnownMaps maps_;
+  FakeAnalysis analysis_;
   std::optional<Guardian> guardian_;
   std::optional<ProbedCode> code_;
   std::vector<std::byte> original_;
@@ -137,28 +137,28 @@ class ProbedCodeTest : public ::testing::Test {
 };
 
 TEST_F(ProbedCodeTest, has_a_breakpoint_on_each_function_until_it_is_mapped) {
-  watch(3);
+  instrument(3);
   EXPECT_EQ(changed(), Offsets({0, 64, 128}));
-  code_->map(begin_ + 64, std::nullopt);
-  // On the transfers at the ends of the two blocks: the first one's and the landing pad's.
+  code_->instrument_function(begin_ + 64, std::nullopt);
+  // On the returns that end the two blocks: at the entry and at the landing pad.
   EXPECT_EQ(changed(), Offsets({0, 65, 73, 128}));
-  EXPECT_EQ(code_->functions_mapped(), 1U);
+  EXPECT_EQ(code_->functions_instrumented(), 1U);
   EXPECT_EQ(code_->probes(), 2U);
 }
 
 TEST_F(ProbedCodeTest, finds_more_blocks_as_control_comes_to_them) {
-  watch(1);
-  code_->map(begin_, std::nullopt);
-  EXPECT_FALSE(code_->needs_map(begin_));
-  EXPECT_TRUE(code_->needs_map(begin_ + 20));
-  EXPECT_FALSE(code_->needs_map(begin_ + kFunction));
-  code_->map(begin_ + 20, std::nullopt);
+  instrument(1);
+  code_->instrument_function(begin_, std::nullopt);
+  EXPECT_FALSE(code_->needs_instrumentation(begin_));
+  EXPECT_TRUE(code_->needs_instrumentation(begin_ + 20));
+  EXPECT_FALSE(code_->needs_instrumentation(begin_ + kFunction));
+  code_->instrument_function(begin_ + 20, std::nullopt);
   EXPECT_EQ(changed(), Offsets({1, 9, 21}));
 }
 
 TEST_F(ProbedCodeTest, takes_away_what_was_hit_most) {
-  watch(1);
-  code_->map(begin_, std::nullopt);
+  instrument(1);
+  code_->instrument_function(begin_, std::nullopt);
   hit(1, 90);
   hit(9, 10);
   EXPECT_EQ(code_->remove_hottest(0.1, core::Clock::now()), 1U);
@@ -172,13 +172,13 @@ TEST_F(ProbedCodeTest, takes_away_what_was_hit_most) {
 }
 
 TEST_F(ProbedCodeTest, takes_away_what_was_hit_most_by_threads_that_are_not_counted) {
-  watch(2);
-  code_->map(begin_, std::nullopt);
-  pass(1, 90);
+  instrument(2);
+  code_->instrument_function(begin_, std::nullopt);
+  hit_uncounted(1, 90);
   hit(9, 10);
   EXPECT_EQ(code_->remove_hottest(0.1, core::Clock::now()), 1U);
   EXPECT_EQ(changed(), Offsets({9, 64}));
-  pass(9, 91);
+  hit_uncounted(9, 91);
   EXPECT_EQ(code_->remove_above(0.1, 100, core::Clock::now()), 1U);
   EXPECT_EQ(changed(), Offsets({64}));
   const core::CodeProbed probed = code_->take();
@@ -188,8 +188,8 @@ TEST_F(ProbedCodeTest, takes_away_what_was_hit_most_by_threads_that_are_not_coun
 }
 
 TEST_F(ProbedCodeTest, tells_hits_once) {
-  watch(1);
-  code_->map(begin_, std::nullopt);
+  instrument(1);
+  code_->instrument_function(begin_, std::nullopt);
   hit(1, 3);
   (void)code_->take();
   EXPECT_TRUE(code_->take().blocks.empty());
@@ -200,9 +200,9 @@ TEST_F(ProbedCodeTest, tells_hits_once) {
 }
 
 TEST_F(ProbedCodeTest, takes_away_a_whole_function_with_a_jump_that_may_go_anywhere) {
-  watch(1);
-  maps_.unresolved = {begin_ + 1};
-  code_->map(begin_, std::nullopt);
+  instrument(1);
+  analysis_.unresolved = {begin_ + 1};
+  code_->instrument_function(begin_, std::nullopt);
   hit(1, 90);
   hit(9, 10);
   (void)code_->remove_hottest(0.1, core::Clock::now());
@@ -210,8 +210,8 @@ TEST_F(ProbedCodeTest, takes_away_a_whole_function_with_a_jump_that_may_go_anywh
 }
 
 TEST_F(ProbedCodeTest, takes_away_one_with_too_large_a_share) {
-  watch(2);
-  code_->map(begin_, std::nullopt);
+  instrument(2);
+  code_->instrument_function(begin_, std::nullopt);
   hit(1, 101);
   hit(9, 9);
   EXPECT_EQ(code_->remove_above(0.1, 1000, core::Clock::now()), 0U);
@@ -220,34 +220,34 @@ TEST_F(ProbedCodeTest, takes_away_one_with_too_large_a_share) {
 }
 
 TEST_F(ProbedCodeTest, lets_go_of_functions_that_were_not_called) {
-  watch(3);
-  code_->map(begin_, std::nullopt);
-  code_->leave_unmapped();
+  instrument(3);
+  code_->instrument_function(begin_, std::nullopt);
+  code_->disarm_entries();
   EXPECT_EQ(changed(), Offsets({1, 9}));
-  code_->await(begin_ + 130, core::Clock::now());
+  code_->arm_entry(begin_ + 130, core::Clock::now());
   EXPECT_EQ(changed(), Offsets({1, 9, 128}));
 }
 
 TEST_F(ProbedCodeTest, puts_every_byte_back) {
-  watch(64);
-  code_->map(begin_ + 640, std::nullopt);
+  instrument(64);
+  code_->instrument_function(begin_ + 640, std::nullopt);
   EXPECT_EQ(changed().size(), 65U);
   code_->restore_all();
   EXPECT_EQ(changed(), Offsets());
-  code_->map(begin_ + 64, std::nullopt);
+  code_->instrument_function(begin_ + 64, std::nullopt);
   EXPECT_EQ(changed(), Offsets());
 }
 
 TEST_F(ProbedCodeTest, forgets_a_file_that_is_not_mapped_any_more) {
-  watch(2);
+  instrument(2);
   const auto text = read_proc("/proc/self/maps");
   std::vector<core::Mapping> maps = core::parse_maps(*text);
-  EXPECT_TRUE(code_->gone(maps).empty());
+  EXPECT_TRUE(code_->unmapped_modules(maps).empty());
   std::erase_if(maps, [this](const core::Mapping& one) { return one.range == mapped(); });
-  EXPECT_EQ(code_->gone(maps), std::vector<core::AddressRange>({mapped()}));
+  EXPECT_EQ(code_->unmapped_modules(maps), std::vector<core::AddressRange>({mapped()}));
   code_->restore_all();
-  code_->unwatch(mapped());
-  EXPECT_FALSE(code_->watches_anything());
+  code_->forget_module(mapped());
+  EXPECT_FALSE(code_->instruments_anything());
   EXPECT_EQ(code_->inserted_at(begin_), nullptr);
 }
 

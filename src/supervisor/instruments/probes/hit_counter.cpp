@@ -18,7 +18,7 @@ void HitCounter::count_block(const Tracee& tracee, const BreakpointSite& site,
   ProbedCode& code = probed_code(*tracee.process);
   ProbedCode::Block& block = code.block_of(site);
   if (!probed_thread(tracee).counted) {
-    code.pass(block);
+    code.note_uncounted_execution(block);
     return;
   }
   code.count(block, now);
@@ -38,7 +38,7 @@ void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address 
     return;
   }
   ProbedCode& code = probed_code(*tracee.process);
-  if (code.needs_map(to) && (keep_hot_probes_ || !costs_.is_exceeded())) {
+  if (code.needs_instrumentation(to) && (keep_hot_probes_ || !costs_.is_exceeded())) {
     const Address from = site.instruction.address;
     map(code, to, std::nullopt);
     if (code.inserted_at(from) != &site) {
@@ -51,14 +51,14 @@ void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address 
     EdgeCounts::count(edge, now);
   }
   // A cached edge is not looked at any more: only where there is nothing left to map.
-  if (!code.needs_map(to)) {
+  if (!code.needs_instrumentation(to)) {
     site.edge_cache.remember(to, edge);
   }
 }
 
 void HitCounter::map(ProbedCode& code, Address address, std::optional<core::TimePoint> unseen) {
   const core::TimePoint begin = core::Clock::now();
-  code.map(address, unseen);
+  code.instrument_function(address, unseen);
   costs_.add_work(core::Clock::now() - begin);
   note_totals(code);
 }
@@ -66,7 +66,7 @@ void HitCounter::map(ProbedCode& code, Address address, std::optional<core::Time
 void HitCounter::end_hit(Tracee& tracee, core::TimePoint heard) {
   costs_.add_hit(probed_thread(tracee), heard);
   ProbedCode& code = probed_code(*tracee.process);
-  if (code.passes() % kHitsBetweenLooks == 0) {
+  if (code.executions() % kHitsBetweenLooks == 0) {
     costs_.tell_timer();
     remove_hot_probes(code);
   }
@@ -80,7 +80,7 @@ void HitCounter::remove_hot_probes(ProbedCode& code) {
   constexpr std::uint64_t kHitsBetween = 4'096;
   if (costs_.is_exceeded()) {
     removed_ += code.remove_hottest(kKept, core::Clock::now());
-  } else if (code.passes() % kHitsBetween == 0) {
+  } else if (code.executions() % kHitsBetween == 0) {
     // The original's rule: a tenth of more than 50,000 hits is too much for one block.
     constexpr double kShareOfOne = 0.1;
     constexpr std::uint64_t kFrom = 50'000;
@@ -94,14 +94,14 @@ void HitCounter::remove_hot_probes(ProbedCode& code) {
 
 void HitCounter::enter_function(ProbedCode& code, Address entry) {
   if (!keep_hot_probes_ && costs_.is_exceeded()) {
-    code.leave_unmapped();
+    code.disarm_entries();
   } else {
     map(code, entry, std::nullopt);
   }
 }
 
 void HitCounter::note_totals(const ProbedCode& code) {
-  functions_ = std::max(functions_.load(), code.functions_mapped());
+  functions_ = std::max(functions_.load(), code.functions_instrumented());
   planted_ = std::max(planted_.load(), code.probes());
   derived_ = std::max(derived_.load(), code.derived());
 }

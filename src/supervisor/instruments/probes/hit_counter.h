@@ -28,7 +28,7 @@ class HitCounter {
   /// Control comes to a function that is not mapped yet: gives its blocks probes, or, where the
   /// budget is used up, takes the entry probes of all such functions away.
   void enter_function(ProbedCode& code, core::Address entry);
-  /// ProbedCode::map(), and its cost.
+  /// ProbedCode::instrument_function(), and its cost.
   void map(ProbedCode& code, core::Address address, std::optional<core::TimePoint> unseen);
   /// The hit that was heard of at `heard` is over: the thread runs again. Charges it, and from time
   /// to time removes hot probes.

@@ -30,13 +30,13 @@ void ModuleProbes::begin(Tracee& tracee) {
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
   if (analysis_.wants_libraries()) {
     if (const auto event = scan->find_library_event(analysis_)) {
-      code.watch_loader(*event);
+      code.insert_loader_breakpoint(*event);
     }
   }
 }
 
 void ModuleProbes::look_again(TracedProcess& process, pid_t tid) {
-  if (analysis_.wants_libraries() && !probed_code(process).watches_loader() &&
+  if (analysis_.wants_libraries() && !probed_code(process).has_loader_breakpoint() &&
       core::Clock::now() >= next_look_) {
     update(process, tid, When::at_attach);
   }
@@ -50,16 +50,16 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
   if (!scan) {
     return;
   }
-  for (const core::AddressRange range : code.gone(scan->maps())) {
+  for (const core::AddressRange range : code.unmapped_modules(scan->maps())) {
     flush(process, {tid, 0});
-    code.unwatch(range);
+    code.forget_module(range);
   }
   code.set_maps(scan->maps());
-  const auto is_known = [&code](core::AddressRange range) { return code.watches(range); };
+  const auto is_known = [&code](core::AddressRange range) { return code.is_instrumented(range); };
   bool told = false;
   for (const ScannedModule& module : scan->find_wanted(analysis_, is_known)) {
     if (!module.bias) {
-      code.watch({}, 0, module.range, {});  // not looked at again
+      code.instrument_module({}, 0, module.range, {});  // not looked at again
       continue;
     }
     if (!std::exchange(told, true)) {
@@ -70,7 +70,7 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
     if (when == When::at_start) {
       since.time.reset();
     }
-    code.watch(analysis_.plan(module.file), *module.bias, module.range, since);
+    code.instrument_module(analysis_.plan(module.file), *module.bias, module.range, since);
     code.make_room_for_copies(module.range.begin, tid);
   }
   const core::Duration took = core::Clock::now() - begin;

@@ -7,8 +7,8 @@ namespace sp::supervisor {
 namespace {
 
 constexpr core::Duration kFirstAllowance = std::chrono::milliseconds(3);
-/// So much more than its share: what is spent goes over it by the last function's planting.
-constexpr double kMostTold = 1.5;
+/// Of the share: inserting the probes of the last function may exceed it.
+constexpr double kMostReported = 1.5;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ double ProbeBudget::used(core::Duration target_cpu) const {
     return 0;
   }
   const double used = static_cast<double>(spent_.count()) / static_cast<double>(target_cpu.count());
-  return share_ > 0 ? std::min(used, share_ * kMostTold) : used;
+  return share_ > 0 ? std::min(used, share_ * kMostReported) : used;
 }
 
 core::Duration HitCost::add(core::Duration handled, core::Duration since_last) {
@@ -37,11 +37,11 @@ core::Duration HitCost::add(core::Duration handled, core::Duration since_last) {
     shortest_ = std::min(shortest_, since_last);
   }
   if (++in_batch_ == kBatch) {
-    way_ = shortest_;
+    round_trip_ = shortest_;
     shortest_ = kMost;
     in_batch_ = 0;
   }
-  return handled + way_;
+  return handled + round_trip_;
 }
 
 }  // namespace sp::supervisor

@@ -6,23 +6,23 @@
 
 namespace sp::supervisor {
 
-/// What probes may cost: a part of --overhead, which sampling shares. Pure.
+/// The part of --overhead that probes may use; samples use the rest. Pure.
 class ProbeBudget {
  public:
-  /// `percent` of the target's on-CPU time for everything; 0 = no limit.
+  /// `percent` of the target's on-CPU time for samples and probes together; 0 = no limit.
   explicit ProbeBudget(double percent) : share_(percent / 100 * kPart) {}
 
   void spend(core::Duration cost) { spent_ += cost; }
   [[nodiscard]] core::Duration spent() const { return spent_; }
 
-  /// More was spent than `target_cpu` allows so far. A short program may cost more than its share,
-  /// but not more than the first allowance.
+  /// Probes have cost more than `target_cpu` allows so far. A short program may exceed its share,
+  /// but not the first allowance.
   [[nodiscard]] bool is_exceeded(core::Duration target_cpu) const;
-  /// Whatever the limit is: more than a second was spent, and more than a third of the time since
-  /// the last call.
+  /// Independent of the limit: probes have cost more than a second, and more than a third of the
+  /// time since the last call.
   [[nodiscard]] bool is_bottleneck(core::TimePoint now);
-  /// The part (0..1) of the target's time that was used up; at most half as much again as is ours,
-  /// so that a quarter of the whole is left for sampling.
+  /// The part (0..1) of the target's time that probes have cost, limited to one and a half times
+  /// their share, so that a quarter of --overhead remains for samples.
   [[nodiscard]] double used(core::Duration target_cpu) const;
 
  private:
@@ -30,25 +30,26 @@ class ProbeBudget {
 
   double share_;
   core::Duration spent_{};
-  core::TimePoint asked_;  // is_bottleneck()
-  core::Duration spent_then_{};
+  core::TimePoint asked_;        // when is_bottleneck() was last called,
+  core::Duration spent_then_{};  // and `spent_` then
 };
 
-/// What one hit costs the target: from running into the breakpoint to running again. We see when we
-/// hear of it and when we are done; what the kernel takes for going to and fro shows as the
-/// shortest time between letting a thread run and hearing of its next hit. Pure.
+/// Estimates what one hit costs the target, from the breakpoint's trap until the thread runs again.
+/// The tracer sees the time from when wait returns to when it resumes the thread. The kernel's time
+/// for the stop and for the resumption shows as the shortest time between resuming a thread and
+/// its next hit. Pure.
 class HitCost {
  public:
-  /// One hit that was `handled` in that time, `since_last` after the last one of its thread was let
-  /// run (0: it is the first). Returns its cost.
+  /// Adds a hit that took the tracer `handled`, `since_last` after it last resumed the thread from
+  /// a hit (0: the thread's first). Returns the hit's cost.
   core::Duration add(core::Duration handled, core::Duration since_last);
 
  private:
   static constexpr int kBatch = 64;
-  static constexpr core::Duration kAtFirst = std::chrono::microseconds(8);
+  static constexpr core::Duration kInitial = std::chrono::microseconds(8);
   static constexpr core::Duration kMost = std::chrono::microseconds(60);
 
-  core::Duration way_ = kAtFirst;
+  core::Duration round_trip_ = kInitial;
   core::Duration shortest_ = kMost;
   int in_batch_ = 0;
 };

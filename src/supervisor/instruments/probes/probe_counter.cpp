@@ -106,7 +106,7 @@ void ProbeCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::R
   ProbedCode& code = probed_code(*tracee.process);
   Native::set_pc(registers, at);
   (void)ptrace::mark_trap(tracee.id.tid, trap);
-  if (code.is_loaders(at)) {
+  if (code.is_in_loader_function(at)) {
     modules_.update(*tracee.process, tracee.id.tid, ModuleProbes::When::at_load);
     counter_.note_totals(code);
   }
@@ -228,7 +228,7 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
              left && !left->executed && thread.counted) {
     const BreakpointSite* const site = code.site_at(left->site);
     if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
-      code.uncount(code.block_of(*site));  // it comes back to the breakpoint
+      code.take_back_hit(code.block_of(*site));  // it comes back to the breakpoint
     }
   }
   if (thread.window) {

@@ -41,7 +41,7 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
     modules_.look_again(process, tid);
     counter_.note_totals(code);
   }
-  if (!code.watches_anything()) {
+  if (!code.instruments_anything()) {
     return;
   }
   if (thread.mask.unblock(process.id.pid, tid)) {
@@ -51,7 +51,7 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
   if (!costs_.is_exceeded()) {
     serve(std::exchange(code.postponed(), {}), process);
   }
-  if (was_sampled && !Native::leaving_syscall(*registers) && code.is_to_be_explored(pc) &&
+  if (was_sampled && !Native::leaving_syscall(*registers) && code.needs_exploration(pc) &&
       !costs_.is_exceeded()) {
     exploration_.begin(tracee, pc);
   }
@@ -96,7 +96,7 @@ void ProbeMaintenance::serve(const core::ProbeFunctions& wanted, TracedProcess& 
   ProbedCode& code = probed_code(process);
   core::ProbeFunctions& later = code.postponed();
   for (const Address at : wanted.at) {
-    const auto leader = code.unmapped_at(at);
+    const auto leader = code.uninstrumented_at(at);
     if (leader && !costs_.is_exceeded()) {
       counter_.map(code, *leader, core::Clock::now());
     } else if (leader && later.at.size() < kMost) {
@@ -105,7 +105,7 @@ void ProbeMaintenance::serve(const core::ProbeFunctions& wanted, TracedProcess& 
   }
   for (const Address at : wanted.entries) {
     if (!costs_.is_exceeded()) {
-      code.await(at, core::Clock::now());
+      code.arm_entry(at, core::Clock::now());
     } else if (later.entries.size() < kMost) {
       later.entries.push_back(at);
     }

@@ -26,7 +26,7 @@ class Blocks {
     return *this;
   }
   Blocks& mute() {
-    blocks_.back().tells = false;
+    blocks_.back().counts_edges = false;
     return *this;
   }
   Blocks& entry() {
@@ -72,10 +72,10 @@ TEST(DerivableBlocks, come_behind_those_that_they_need) {
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].block, 1U);
   EXPECT_EQ(found[1].block, 3U);
-  EXPECT_EQ(found[1].from, Found{1});
-  EXPECT_TRUE(found[1].before.empty());
+  EXPECT_EQ(found[1].predecessors, Found{1});
+  EXPECT_TRUE(found[1].fallthrough_predecessors.empty());
   EXPECT_EQ(found[2].block, 4U);
-  EXPECT_EQ(found[2].before, Found{3});
+  EXPECT_EQ(found[2].fallthrough_predecessors, Found{3});
 }
 
 TEST(DerivableBlocks, have_one_way_out) {
@@ -111,7 +111,7 @@ TEST(DerivableBlocks, of_indirect_jumps_need_them_all) {
       Blocks().ends(Flow::branch, 2).ends(Flow::jump, 3).ends(Flow::indirect_jump).ends(Flow::ret);
   const auto found = find_derivable(blocks.all());
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].from, (Found{0, 2}));
+  EXPECT_EQ(found[0].predecessors, (Found{0, 2}));
 }
 
 }  // namespace

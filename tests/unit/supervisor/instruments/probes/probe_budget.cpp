@@ -59,7 +59,7 @@ TEST(ProbeBudget, leaves_a_quarter_for_sampling) {
 
 TEST(HitCost, is_the_time_handled_and_the_way_to_and_fro) {
   HitCost cost;
-  // Not known yet: the way is taken to be 8 us.
+  // Before the first batch ends, the kernel is assumed to take 8 us.
   EXPECT_EQ(cost.add(microseconds(2), {}), microseconds(10));
 }
 

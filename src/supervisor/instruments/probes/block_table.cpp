@@ -1,0 +1,122 @@
+#include "supervisor/instruments/probes/block_table.h"
+
+#include <algorithm>
+
+namespace sp::supervisor {
+
+using core::Address;
+
+BlockTable BlockTable::forked() const {
+  BlockTable table = *this;
+  for (ProbedBlock& block : table.blocks_) {
+    block.hits = 0;
+    block.reported_hits = 0;
+    block.executions = 0;
+    block.hotness = 0;
+    block.since.reset();
+  }
+  return table;
+}
+
+void BlockTable::update(ProbedFunction& function, const core::FunctionMap& map,
+                        std::optional<core::TimePoint> since, const ChooseProbe& choose_probe) {
+  std::vector<std::uint32_t> known = function.blocks;
+  std::sort(known.begin(), known.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return blocks_[a].start < blocks_[b].start;
+  });
+  for (const core::MappedBlock& mapped : map.blocks) {
+    if (by_start_.contains(mapped.start)) {
+      continue;
+    }
+    const auto above = std::upper_bound(
+        known.begin(), known.end(), mapped.start,
+        [this](Address start, std::uint32_t n) { return start < blocks_[n].start; });
+    const ProbedBlock* split = nullptr;
+    if (above != known.begin()) {
+      const ProbedBlock& below = blocks_[*(above - 1)];
+      split = mapped.start < below.start + below.size ? &below : nullptr;
+    }
+    add(function, mapped.start, split, since);
+  }
+  for (const core::MappedBlock& mapped : map.blocks) {
+    update(blocks_[by_start_.at(mapped.start)], mapped, choose_probe);
+  }
+}
+
+void BlockTable::add(ProbedFunction& function, Address start, const ProbedBlock* split,
+                     std::optional<core::TimePoint> since) {
+  ProbedBlock block;
+  block.number = static_cast<std::uint32_t>(blocks_.size());
+  block.function = function.number;
+  block.start = start;
+  block.since = since;
+  if (split != nullptr) {
+    // Until now every execution of that block went on through this one.
+    block.hits = split->hits;
+    block.executions = split->executions;
+    block.first_hit = split->first_hit;
+    block.last_hit = split->last_hit;
+    block.since = split->since;
+    block.until = split->until;
+  }
+  by_start_.emplace(start, block.number);
+  function.blocks.push_back(block.number);
+  blocks_.push_back(block);
+}
+
+void BlockTable::update(ProbedBlock& block, const core::MappedBlock& mapped,
+                        const ChooseProbe& choose_probe) {
+  std::uint32_t size = 0;
+  for (const std::uint8_t length : mapped.lengths) {
+    size += length;
+  }
+  if (size == block.size) {
+    return;
+  }
+  block.size = size;
+  block.instructions = static_cast<std::uint32_t>(mapped.lengths.size());
+  block.last = mapped.last;
+  block.falls_through = mapped.falls_through;
+  block.has_unreported_change = true;
+  block.probe = choose_probe(mapped);
+}
+
+void BlockTable::forget(core::AddressRange mapped) {
+  for (ProbedBlock& block : blocks_) {
+    if (mapped.contains(block.start)) {
+      by_start_.erase(block.start);
+      block.probe = Address{};
+    }
+  }
+}
+
+const ProbedBlock* BlockTable::starting_at(Address address) const {
+  const auto found = by_start_.find(address);
+  return found == by_start_.end() ? nullptr : &blocks_[found->second];
+}
+
+bool BlockTable::has_block_around(Address address, const ProbedFunction& function) const {
+  return std::any_of(function.blocks.begin(), function.blocks.end(), [&](std::uint32_t number) {
+    const ProbedBlock& block = blocks_[number];
+    return core::AddressRange{block.start, block.start + block.size}.contains(address);
+  });
+}
+
+std::vector<core::ProbedBlock<Address>> BlockTable::take_changes() {
+  std::vector<core::ProbedBlock<Address>> changes;
+  for (ProbedBlock& block : blocks_) {
+    const bool has_changed = block.hits != block.reported_hits || block.has_unreported_change;
+    if (block.probe == Address{} || !has_changed) {
+      continue;
+    }
+    changes.push_back({block.start, block.size, block.instructions,
+                       static_cast<std::uint32_t>(block.last.address - block.start),
+                       block.falls_through, block.hits - block.reported_hits, block.first_hit,
+                       block.last_hit, block.since, block.until});
+    block.reported_hits = block.hits;
+    block.has_unreported_change = false;
+  }
+  return changes;
+}
+
+}  // namespace sp::supervisor

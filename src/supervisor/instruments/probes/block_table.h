@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/address.h"
+#include "core/clock.h"
+#include "core/code_map.h"
+#include "core/probed_code.h"
+#include "supervisor/instruments/probes/probed_block.h"
+#include "supervisor/instruments/probes/probed_function.h"
+
+namespace sp::supervisor {
+
+/// The basic blocks of one address space's instrumented functions, by number and by start address.
+/// Pure.
+class BlockTable {
+ public:
+  /// The instruction of a block that gets its breakpoint; see probe_placement.h.
+  using ChooseProbe = std::function<core::Address(const core::MappedBlock&)>;
+
+  /// A forked child's table: the same blocks, nothing counted.
+  [[nodiscard]] BlockTable forked() const;
+
+  /// Adds those blocks of `map` that the function does not have yet, and updates those whose size
+  /// changed because there is a new leader in them. A block that begins within a known one has the
+  /// count of that one; any other is counted from `since`.
+  void update(ProbedFunction& function, const core::FunctionMap& map,
+              std::optional<core::TimePoint> since, const ChooseProbe& choose_probe);
+  /// The code in `mapped` is unmapped. Its blocks keep their numbers.
+  void forget(core::AddressRange mapped);
+
+  [[nodiscard]] ProbedBlock& operator[](std::uint32_t number) { return blocks_[number]; }
+  [[nodiscard]] const ProbedBlock& operator[](std::uint32_t number) const {
+    return blocks_[number];
+  }
+  [[nodiscard]] ProbedBlocks& all() { return blocks_; }
+  /// The block that starts at `address`, or nullptr.
+  [[nodiscard]] const ProbedBlock* starting_at(core::Address address) const;
+  /// `address` is in a block of the function, not only at its start.
+  [[nodiscard]] bool has_block_around(core::Address address, const ProbedFunction& function) const;
+
+  /// Blocks with hits or other changes since the last call, which reports them.
+  [[nodiscard]] std::vector<core::ProbedBlock<core::Address>> take_changes();
+
+ private:
+  void add(ProbedFunction& function, core::Address start, const ProbedBlock* split,
+           std::optional<core::TimePoint> since);
+  static void update(ProbedBlock& block, const core::MappedBlock& mapped,
+                     const ChooseProbe& choose_probe);
+
+  ProbedBlocks blocks_;
+  std::unordered_map<core::Address, std::uint32_t> by_start_;
+};
+
+}  // namespace sp::supervisor

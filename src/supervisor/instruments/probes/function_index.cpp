@@ -1,0 +1,94 @@
+#include "supervisor/instruments/probes/function_index.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sp::supervisor {
+
+using core::Address;
+
+bool FunctionIndex::has_module(core::AddressRange mapped) const {
+  return std::any_of(modules_.begin(), modules_.end(),
+                     [&](const Module& module) { return module.mapped == mapped; });
+}
+
+void FunctionIndex::remove_module(core::AddressRange mapped) {
+  std::erase_if(modules_, [&](const Module& module) { return module.mapped == mapped; });
+  std::erase_if(by_address_, [&](std::uint32_t number) {
+    return mapped.contains(functions_[number].bounds.begin);
+  });
+}
+
+std::vector<core::AddressRange> FunctionIndex::unmapped_modules(
+    const std::vector<core::Mapping>& mappings) const {
+  std::vector<core::AddressRange> unmapped;
+  for (const Module& module : modules_) {
+    unmapped.push_back(module.mapped);
+  }
+  for (const core::Mapping& mapping : mappings) {
+    std::erase(unmapped, mapping.range);
+  }
+  return unmapped;
+}
+
+void FunctionIndex::add(std::vector<ProbedFunction> functions) {
+  for (ProbedFunction& function : functions) {
+    function.number = static_cast<std::uint32_t>(functions_.size());
+    by_address_.push_back(function.number);
+    functions_.push_back(std::move(function));
+  }
+  std::sort(by_address_.begin(), by_address_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return functions_[a].bounds < functions_[b].bounds;
+  });
+}
+
+FunctionIndex::Numbers::const_iterator FunctionIndex::first_above(Address address) const {
+  return std::upper_bound(
+      by_address_.begin(), by_address_.end(), address,
+      [this](Address a, std::uint32_t number) { return a < functions_[number].bounds.begin; });
+}
+
+const ProbedFunction* FunctionIndex::at(Address address) const {
+  const auto above = first_above(address);
+  if (above == by_address_.begin()) {
+    return nullptr;
+  }
+  const ProbedFunction& function = functions_[*(above - 1)];
+  return function.bounds.contains(address) ? &function : nullptr;
+}
+
+ProbedFunction* FunctionIndex::at(Address address) {
+  return const_cast<ProbedFunction*>(std::as_const(*this).at(address));  // NOLINT
+}
+
+const FunctionIndex::Module* FunctionIndex::whole_module_at(Address address) const {
+  const auto found = std::find_if(modules_.begin(), modules_.end(), [&](const Module& module) {
+    return module.is_whole && module.mapped.contains(address);
+  });
+  return found == modules_.end() ? nullptr : &*found;
+}
+
+bool FunctionIndex::is_in_whole_module(Address address) const {
+  return whole_module_at(address) != nullptr;
+}
+
+ProbedFunction* FunctionIndex::at_or_added(Address address) {
+  if (ProbedFunction* const function = at(address); function != nullptr) {
+    return function;
+  }
+  const Module* const module = whole_module_at(address);
+  if (module == nullptr) {
+    return nullptr;
+  }
+  const auto above = first_above(address);
+  ProbedFunction function;
+  function.number = static_cast<std::uint32_t>(functions_.size());
+  function.since = module->since;
+  function.bounds = {
+      address, above == by_address_.end() ? module->mapped.end : functions_[*above].bounds.begin};
+  by_address_.insert(above, function.number);
+  functions_.push_back(std::move(function));
+  return &functions_.back();
+}
+
+}  // namespace sp::supervisor

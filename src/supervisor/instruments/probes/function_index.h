@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "core/address.h"
+#include "core/mapping.h"
+#include "supervisor/instruments/probes/probed_function.h"
+
+namespace sp::supervisor {
+
+/// The instrumented modules of one address space and their functions, by address. A function keeps
+/// its number and its place in memory, also after its module was unmapped. Pure.
+class FunctionIndex {
+ public:
+  struct Module {
+    core::AddressRange mapped;
+    bool is_whole = false;  // code outside of its known functions is instrumented too
+    InstrumentedSince since;
+  };
+
+  void add_module(const Module& module) { modules_.push_back(module); }
+  [[nodiscard]] bool has_module(core::AddressRange mapped) const;
+  /// Its functions are not found by address any more.
+  void remove_module(core::AddressRange mapped);
+  /// The modules that are not among `mappings`.
+  [[nodiscard]] std::vector<core::AddressRange> unmapped_modules(
+      const std::vector<core::Mapping>& mappings) const;
+
+  /// Adds functions and numbers them in the given order.
+  void add(std::vector<ProbedFunction> functions);
+  /// No function is found at any address.
+  [[nodiscard]] bool empty() const { return by_address_.empty(); }
+  [[nodiscard]] const ProbedFunction* at(core::Address address) const;
+  [[nodiscard]] ProbedFunction* at(core::Address address);
+  /// at_or_added() can add a function there.
+  [[nodiscard]] bool is_in_whole_module(core::Address address) const;
+  /// The function at `address`. If there is none but the module is instrumented as a whole (code
+  /// without a symbol, such as a linker's stub), a new function from `address` up to the next one.
+  [[nodiscard]] ProbedFunction* at_or_added(core::Address address);
+
+  [[nodiscard]] ProbedFunction& operator[](std::uint32_t number) { return functions_[number]; }
+  /// All functions, by number.
+  [[nodiscard]] std::deque<ProbedFunction>& all() { return functions_; }
+
+ private:
+  using Numbers = std::vector<std::uint32_t>;
+  /// The first function that begins above `address`.
+  [[nodiscard]] Numbers::const_iterator first_above(core::Address address) const;
+  [[nodiscard]] const Module* whole_module_at(core::Address address) const;
+
+  std::vector<Module> modules_;
+  std::deque<ProbedFunction> functions_;
+  Numbers by_address_;  // functions of the modules, by their bounds
+};
+
+}  // namespace sp::supervisor

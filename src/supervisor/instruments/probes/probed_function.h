@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/address.h"
+#include "core/clock.h"
+
+namespace sp::supervisor {
+
+/// Since when a module or a function is instrumented.
+struct InstrumentedSince {
+  std::optional<core::TimePoint> time;  // nullopt: from the process's first instruction
+  bool is_new = true;                   // false: threads may already execute its code
+};
+
+/// A function of an instrumented module.
+struct ProbedFunction {
+  enum class State : std::uint8_t {
+    awaiting_entry,  // a breakpoint on its first instruction
+    instrumented,    // breakpoints in its blocks
+    uninstrumented,  // none
+  };
+
+  std::uint32_t number = 0;  // in the FunctionIndex
+  core::AddressRange bounds;
+  std::vector<core::Address> landing_pads;
+  State state = State::awaiting_entry;
+  std::vector<core::Address> unresolved;  // indirect jumps with unknown targets
+  std::vector<std::uint32_t> blocks;      // numbers, in the order of discovery
+  InstrumentedSince since;
+  std::uint32_t explorations = 0;
+};
+
+}  // namespace sp::supervisor
