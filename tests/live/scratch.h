@@ -13,6 +13,8 @@
 #include <bit>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <iostream>
 #include <random>
 #include <span>
 #include <string>
@@ -34,6 +36,37 @@ using Random = std::mt19937_64;
 
 inline std::uint64_t below(Random& random, std::uint64_t limit) { return random() % limit; }
 inline bool one_in(Random& random, std::uint64_t n) { return below(random, n) == 0; }
+
+/// The CPU's name from /proc/cpuinfo: the model, or on AArch64 implementer and part.
+inline std::string cpu_model() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  std::string model;
+  std::string line;
+  while (std::getline(cpuinfo, line) && !line.empty()) {  // up to the end of the first CPU's
+    const bool names_it = line.starts_with("model name") || line.starts_with("CPU implementer") ||
+                          line.starts_with("CPU part");
+    if (const auto colon = line.find(": "); names_it && colon != std::string::npos) {
+      model += (model.empty() ? "" : " ") + line.substr(colon + 2);
+    }
+  }
+  return model;
+}
+
+/// Reports which CPU a differential test ran on and with which seed: as properties, as a line of
+/// output, and for SCOPED_TRACE, so that every failure says it too.
+inline std::string record_run(Random::result_type seed) {
+  const std::string model = cpu_model();
+  testing::Test::RecordProperty("cpu", model);
+  testing::Test::RecordProperty("seed", std::to_string(seed));
+  std::string run = "CPU: " + model + ", seed: " + std::to_string(seed);
+  std::cout << run << '\n';
+  return run;
+}
+
+/// The test's own seed, changed by --gtest_random_seed.
+inline Random::result_type seed_from(Random::result_type own) {
+  return own + static_cast<Random::result_type>(GTEST_FLAG_GET(random_seed));
+}
 
 /// A stopped child that shares the scratch memory with us and runs what it is told.
 template <typename Registers>

@@ -107,10 +107,10 @@ std::optional<core::Instruction> decode(std::span<const std::byte> bytes, core::
   const Flow flow = instruction.flow;
   if (flow == Flow::jump || flow == Flow::branch || flow == Flow::call) {
     const bool is_xbegin = encoding->has_modrm;
-    const bool narrow = encoding->operand_size_prefix && !encoding->wide();
-    if (narrow && !is_xbegin) {
+    if (encoding->is_narrow() && !is_xbegin) {
       // Intel's CPUs ignore the prefix, AMD's take a 16-bit displacement and cut rip to 16 bits
-      // (SDM volume 2, "CALL"; APM volume 3, section 1.2.3). No compiler makes these.
+      // (SDM volume 2, "CALL"; APM volume 3, section 1.2.3), so that neither target nor length is
+      // known. No compiler emits these.
       return std::nullopt;
     }
     instruction.target = instruction.next() + static_cast<std::uint64_t>(encoding->immediate);

@@ -107,14 +107,15 @@ Emulated group_3(EmulatedStep& step) {
   const Encoding& encoding = step.encoding;
   const unsigned extension = encoding.extension();
   const unsigned width = step.width();
-  if (extension > 3 || (extension >= 2 && encoding.names_memory())) {
+  // AMD's manual has test as /1 too, Intel's leaves /1 reserved.
+  if (extension == 1 || extension > 3 || (extension >= 2 && encoding.names_memory())) {
     return Emulated::not_emulated;
   }
   const auto operand = step.read_operand(width);
   if (!operand) {
     return Emulated::memory_refused;
   }
-  if (extension <= 1) {
+  if (extension == 0) {
     return test(step, *operand, static_cast<std::uint64_t>(encoding.immediate), width);
   }
   const Sum negated = subtract(0, *operand, false, width);

@@ -76,6 +76,12 @@ Emulated stack_family(EmulatedStep& step) {
   return step.push(value);
 }
 
+/// 63. With 66 Intel's CPUs read two bytes, AMD's four.
+Emulated move_doubleword(EmulatedStep& step) {
+  const unsigned width = step.whole_width();
+  return width == 2 ? Emulated::not_emulated : move_to_reg(step, 4, width, true);
+}
+
 /// B0 to BF: mov immediate to the register in the opcode.
 Emulated move_immediate(EmulatedStep& step) {
   const unsigned width = step.encoding.opcode < 0xB8 ? 1 : step.whole_width();
@@ -109,7 +115,7 @@ Emulated one_byte(EmulatedStep& step) {
   }
   switch (opcode) {
     case 0x63:  // movsxd
-      return move_to_reg(step, step.whole_width() == 2 ? 2 : 4, step.whole_width(), true);
+      return move_doubleword(step);
     case 0x88:
     case 0x89:
       return move_to_rm(
@@ -158,8 +164,8 @@ Emulated two_byte(EmulatedStep& step) {
       break;
   }
   switch (encoding.opcode) {
-    case 0x1F:  // nop of many bytes
-      return step.finish();
+    case 0x1F:  // nop of many bytes; other extensions are reserved
+      return encoding.extension() == 0 ? step.finish() : Emulated::not_emulated;
     case 0xB6:
     case 0xB7:
       return move_to_reg(step, encoding.opcode == 0xB6 ? 1 : 2, step.whole_width(), false);

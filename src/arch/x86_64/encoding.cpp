@@ -97,9 +97,11 @@ bool note_prefix(std::uint8_t byte, Encoding& encoding) {
     case 0x3E:  // es, cs, ss, ds: nothing in 64-bit mode, hints on branches
       return true;
     case 0x64:
+      encoding.conflicting_prefixes |= encoding.segment == Segment::gs;
       encoding.segment = Segment::fs;
       return true;
     case 0x65:
+      encoding.conflicting_prefixes |= encoding.segment == Segment::fs;
       encoding.segment = Segment::gs;
       return true;
     case 0x66:
@@ -112,10 +114,12 @@ bool note_prefix(std::uint8_t byte, Encoding& encoding) {
       encoding.lock = true;
       return true;
     case 0xF2:
+      encoding.conflicting_prefixes |= encoding.rep;
       encoding.repne = true;
       encoding.rep = false;
       return true;
     case 0xF3:
+      encoding.conflicting_prefixes |= encoding.repne;
       encoding.rep = true;
       encoding.repne = false;
       return true;
@@ -228,8 +232,7 @@ void take_modrm(Cursor& cursor, Encoding& encoding) {
 }
 
 std::uint8_t immediate_size(char letter, const Encoding& encoding) {
-  const bool narrow = encoding.operand_size_prefix && !encoding.wide();
-  const auto of_operand = static_cast<std::uint8_t>(narrow ? 2 : 4);
+  const auto of_operand = static_cast<std::uint8_t>(encoding.is_narrow() ? 2 : 4);
   switch (letter) {
     case 'b':
     case 'B':
@@ -269,6 +272,7 @@ std::optional<Encoding> read_encoding(std::span<const std::byte> bytes) {
   Cursor cursor(bytes);
   Encoding encoding;
   take_prefixes(cursor, encoding);
+  encoding.opcode_offset = cursor.position();
   const char letter = take_opcode(cursor, encoding);
   if (letter == 'x') {
     return std::nullopt;

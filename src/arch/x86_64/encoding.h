@@ -25,6 +25,9 @@ struct Encoding {
   bool rep = false;                  // F3: rep, xrelease
   bool lock = false;
   Segment segment = Segment::flat;
+  /// F2 with F3, or fs with gs: the manuals leave open which of them counts.
+  bool conflicting_prefixes = false;
+  std::uint8_t opcode_offset = 0;  // bytes of legacy prefixes and REX in front of the opcode
   bool has_modrm = false;
   std::uint8_t modrm = 0;
   bool has_sib = false;
@@ -38,6 +41,8 @@ struct Encoding {
   std::uint8_t length = 0;
 
   [[nodiscard]] bool wide() const { return (rex & 8U) != 0; }
+  /// 66 counts: REX.W overrides it.
+  [[nodiscard]] bool is_narrow() const { return operand_size_prefix && !wide(); }
   /// Fields of the ModRM and SIB bytes with the REX bit that extends each, as register numbers.
   [[nodiscard]] unsigned reg() const { return ((modrm >> 3U) & 7U) | ((rex & 4U) << 1U); }
   [[nodiscard]] unsigned rm() const { return (modrm & 7U) | ((rex & 1U) << 3U); }

@@ -23,7 +23,7 @@ void assume_way(PathValues& values, const Encoding& jump, core::Address at, core
 
 bool is_near_indirect_jump(const Encoding& encoding) {
   return encoding.map == OpcodeMap::one_byte && encoding.opcode == 0xFF &&
-         encoding.extension() == 4;
+         encoding.extension() == 4 && !encoding.is_narrow();  // with 66 see decode()
 }
 
 }  // namespace

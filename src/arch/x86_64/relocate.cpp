@@ -28,6 +28,17 @@ std::int64_t distance(Address from, Address to) {
   return static_cast<std::int64_t>(to.value() - from.value());
 }
 
+struct Source {
+  std::span<const std::byte> code;  // the instruction's own bytes
+  const Encoding& encoding;
+  const core::Instruction& instruction;
+};
+
+/// Legacy prefixes and REX.
+std::span<const std::byte> prefixes_of(const Source& source) {
+  return source.code.first(source.encoding.opcode_offset);
+}
+
 /// Code that grows from a known address on.
 class Assembler {
  public:
@@ -71,18 +82,25 @@ class Assembler {
     }
   }
 
+  /// A direct jump that keeps the instruction's prefixes. Out of reach of one it keeps only F2 and
+  /// F3: the others would change what the indirect jump reads.
+  void jump(const Source& source, Address target) {
+    const auto prefixes = prefixes_of(source);
+    const auto displacement = as_32_bits(distance(here() + prefixes.size() + 5, target));
+    if (displacement) {
+      bytes(prefixes);
+    } else if (source.encoding.repne || source.encoding.rep) {
+      bytes({source.encoding.repne ? 0xF2U : 0xF3U});
+    }
+    jump(target);
+  }
+
   [[nodiscard]] Address here() const { return start_ + code_.size(); }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(code_); }
 
  private:
   Address start_;
   std::vector<std::byte> code_;
-};
-
-struct Source {
-  std::span<const std::byte> code;  // the instruction's own bytes
-  const Encoding& encoding;
-  const core::Instruction& instruction;
 };
 
 /// The displacement which, in an instruction that ends at `end`, means the same place.
@@ -112,20 +130,29 @@ bool copy(const Source& source, Assembler& out) {
   return true;
 }
 
+/// The jump of a direct jump or call.
+Code relocate_jump(const Source& source, Assembler& out) {
+  const bool fits = source.encoding.opcode_offset + 5U <= kLongestInstruction;
+  if (!fits) {
+    return std::nullopt;  // a short jump with more prefixes than a near one can have
+  }
+  out.jump(source, *source.instruction.target);
+  return out.take();
+}
+
 /// A short branch over a jump to the next instruction, to one to the target.
 Code relocate_branch(const Source& source, Assembler& out) {
   const Encoding& encoding = source.encoding;
   if (encoding.has_modrm) {
     return std::nullopt;  // xbegin
   }
-  Assembler to_next(out.here() + (encoding.address_size_prefix ? 3 : 2));
+  const auto prefixes = prefixes_of(source);
+  Assembler to_next(out.here() + prefixes.size() + 2);
   to_next.jump(source.instruction.next());
   const std::vector<std::byte> over = to_next.take();
 
   const bool is_near = encoding.map == OpcodeMap::two_byte;  // 0F 8x: as 7x
-  if (encoding.address_size_prefix) {
-    out.bytes({0x67});  // loop and jrcxz count with ecx then
-  }
+  out.bytes(prefixes);
   out.bytes({is_near ? encoding.opcode - 0x10U : encoding.opcode});
   out.number(over.size(), 1);
   out.bytes(over);
@@ -143,15 +170,6 @@ bool jump_through_operand(const Source& source, Assembler& out) {
   if (is_rsp || (is_on_stack && (operand.displacement < 0 || operand.index() != kRsp))) {
     return false;
   }
-  if (operand.address_size_prefix) {
-    out.bytes({0x67});
-  }
-  if (operand.segment != Segment::flat) {
-    out.bytes({operand.segment == Segment::fs ? 0x64U : 0x65U});
-  }
-  if (operand.rex != 0) {
-    out.bytes({operand.rex});
-  }
   unsigned modrm = (operand.modrm & 0xC7U) | (4U << 3U);  // FF /4 is jmp
   std::optional<std::uint32_t> displacement =
       as_32_bits(operand.displacement + (is_on_stack ? 8 : 0));
@@ -160,6 +178,10 @@ bool jump_through_operand(const Source& source, Assembler& out) {
     operand.displacement_size = 4;
   }
   const unsigned rest = operand.has_sib ? 3 : 2;
+  if (operand.opcode_offset + rest + operand.displacement_size > kLongestInstruction) {
+    return false;
+  }
+  out.bytes(prefixes_of(source));
   if (operand.is_rip_relative()) {
     displacement = moved_displacement(source, out.here() + rest + 4);
   }
@@ -176,8 +198,7 @@ bool jump_through_operand(const Source& source, Assembler& out) {
 
 Code relocate_indirect_call(const Source& source, Assembler& out) {
   constexpr unsigned kNear = 2;
-  const bool is_narrow = source.encoding.operand_size_prefix && !source.encoding.wide();
-  if (source.encoding.extension() != kNear || is_narrow) {
+  if (source.encoding.extension() != kNear || source.encoding.is_narrow()) {
     return std::nullopt;
   }
   out.push(source.instruction.next().value());
@@ -199,14 +220,12 @@ Code relocate(std::span<const std::byte> code, Address from, Address to) {
   Assembler out(to);
   switch (instruction->flow) {
     case Flow::jump:
-      out.jump(*instruction->target);
-      return out.take();
+      return relocate_jump(source, out);
     case Flow::branch:
       return relocate_branch(source, out);
     case Flow::call:
       out.push(instruction->next().value());
-      out.jump(*instruction->target);
-      return out.take();
+      return relocate_jump(source, out);
     case Flow::indirect_call:
       return relocate_indirect_call(source, out);
     case Flow::indirect_jump:

@@ -21,7 +21,8 @@ inline constexpr std::uint64_t kJumpReach = std::uint64_t{2} << 30U;
 /// Nothing where that cannot be done: the instruction enters the kernel or traps, is a far call or
 /// a transaction, its displacement does not reach from `to` (2 GiB), or it is no instruction. Only
 /// the registers and memory that the instruction itself changes are changed; a fault happens at an
-/// address within the copy.
+/// address within the copy. The copy keeps the instruction's prefixes, because some CPUs obey
+/// prefixes that others ignore.
 [[nodiscard]] std::optional<std::vector<std::byte>> relocate(std::span<const std::byte> code,
                                                              core::Address from, core::Address to);
 

@@ -93,7 +93,9 @@ TEST(Relocation, does_the_same_as_the_instruction_in_its_place) {
   Cpu cpu;
   ASSERT_TRUE(cpu.ready());
   const OneCpu one_cpu(cpu.pid());
-  Random random(20240301);
+  const Random::result_type seed = seed_from(20240301);
+  SCOPED_TRACE(record_run(seed));
+  Random random(seed);
   std::size_t compared = 0;
   for (const Family& family : kFamilies) {
     fill(cpu.scratch(), random);
