@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arch/emulation.h"
-#include "arch/exclusive.h"
+#include "arch/atomic_sequence.h"
 #include "arch/jump_table.h"
 #include "core/address.h"
 #include "core/instruction.h"

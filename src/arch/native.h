@@ -3,14 +3,14 @@
 // The only file that asks which CPU it is built for.
 #if defined(__x86_64__)
 #include "arch/x86_64/isa.h"
-#include "arch/x86_64/rescue.h"
+#include "arch/x86_64/trap_handler.h"
 namespace sp::arch {
 using Native = x86_64::X86_64;
 using NativeRescue = x86_64::Rescue;
 }  // namespace sp::arch
 #elif defined(__aarch64__)
 #include "arch/aarch64/isa.h"
-#include "arch/aarch64/rescue.h"
+#include "arch/aarch64/trap_handler.h"
 namespace sp::arch {
 using Native = aarch64::AArch64;
 using NativeRescue = aarch64::Rescue;

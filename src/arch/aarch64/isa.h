@@ -12,7 +12,7 @@
 #include "arch/aarch64/breakpoint.h"
 #include "arch/aarch64/decoder.h"
 #include "arch/aarch64/emulate.h"
-#include "arch/aarch64/exclusive.h"
+#include "arch/aarch64/atomic_sequence.h"
 #include "arch/aarch64/jump_table.h"
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/relocate.h"

@@ -1,8 +1,8 @@
 #include "arch/aarch64/jump_table.h"
 
 #include "arch/aarch64/encoding.h"
-#include "arch/aarch64/path_step.h"
-#include "arch/path_values.h"
+#include "arch/aarch64/symbolic_step.h"
+#include "arch/symbolic_values.h"
 
 namespace sp::arch::aarch64 {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "arch/aarch64/syscall_names.h"
 #include "arch/recent_syscalls.h"
-#include "arch/rewindable.h"
+#include "arch/restartable.h"
 
 namespace sp::arch::aarch64 {
 std::string_view syscall_name(int number) {

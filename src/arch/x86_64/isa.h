@@ -13,7 +13,7 @@
 #include "arch/x86_64/breakpoint.h"
 #include "arch/x86_64/decoder.h"
 #include "arch/x86_64/emulate.h"
-#include "arch/x86_64/exclusive.h"
+#include "arch/x86_64/atomic_sequence.h"
 #include "arch/x86_64/jump_table.h"
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/relocate.h"

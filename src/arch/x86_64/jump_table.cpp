@@ -1,7 +1,7 @@
 #include "arch/x86_64/jump_table.h"
 
-#include "arch/path_values.h"
-#include "arch/x86_64/path_step.h"
+#include "arch/symbolic_values.h"
+#include "arch/x86_64/symbolic_step.h"
 
 namespace sp::arch::x86_64 {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "arch/kernel_restart.h"
 #include "arch/recent_syscalls.h"
-#include "arch/rewindable.h"
+#include "arch/restartable.h"
 #include "arch/x86_64/syscall_names.h"
 
 namespace sp::arch::x86_64 {

@@ -1,4 +1,4 @@
-#include "arch/x86_64/path_step.h"
+#include "arch/x86_64/symbolic_step.h"
 
 #include <algorithm>
 #include <array>

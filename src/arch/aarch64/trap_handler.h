@@ -13,7 +13,7 @@
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/signal_frame.h"
 #include "arch/aarch64/syscall.h"
-#include "arch/rewindable.h"
+#include "arch/restartable.h"
 #include "core/address.h"
 
 namespace sp::arch::aarch64 {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "arch/exclusive.h"
+#include "arch/atomic_sequence.h"
 #include "core/address.h"
 
 namespace sp::arch::x86_64 {

@@ -1,4 +1,4 @@
-#include "arch/path_values.h"
+#include "arch/symbolic_values.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "arch/path_values.h"
+#include "arch/symbolic_values.h"
 #include "core/address.h"
 
 namespace sp::arch::aarch64 {

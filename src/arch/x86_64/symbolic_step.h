@@ -1,6 +1,6 @@
 #pragma once
 
-#include "arch/path_values.h"
+#include "arch/symbolic_values.h"
 #include "arch/x86_64/encoding.h"
 #include "core/address.h"
 

@@ -1,4 +1,4 @@
-#include "arch/aarch64/exclusive.h"
+#include "arch/aarch64/atomic_sequence.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "arch/aarch64/exclusive.h"
+#include "arch/aarch64/atomic_sequence.h"
 #include "bytes.h"
 
 namespace sp::arch::aarch64 {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "arch/rewindable.h"
+#include "arch/restartable.h"
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/syscall.h"
 #include "core/address.h"

@@ -1,4 +1,4 @@
-#include "arch/aarch64/path_step.h"
+#include "arch/aarch64/symbolic_step.h"
 
 #include <algorithm>
 #include <array>
