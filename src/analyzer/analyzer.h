@@ -7,10 +7,10 @@
 #include <optional>
 #include <unordered_map>
 
-#include "analyzer/branch_finder.h"
-#include "analyzer/plant_policy.h"
+#include "analyzer/decoder_cross_check.h"
+#include "analyzer/instrumentation_policy.h"
 #include "analyzer/stack_source.h"
-#include "analyzer/wait_ledger.h"
+#include "analyzer/off_cpu_time.h"
 #include "core/channel.h"
 #include "core/messages.h"
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "analyzer/function_map.h"
+#include "analyzer/control_flow_graph.h"
 #include "core/log.h"
-#include "symbols/code_plan.h"
+#include "symbols/instrumentation_candidates.h"
 #include "symbols/symbol_table.h"
 
 namespace sp::session {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/address.h"
-#include "core/code_map.h"
+#include "core/control_flow_graph.h"
 #include "core/elf_image.h"
 
 namespace sp::supervisor {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/code_map.h"
+#include "core/control_flow_graph.h"
 #include "core/messages.h"
 #include "supervisor/instruments/code_analysis.h"
 #include "supervisor/breakpoints/edge_counts.h"

@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analyzer/code_walk.h"
-#include "analyzer/function_map.h"
+#include "analyzer/recursive_descent.h"
+#include "analyzer/control_flow_graph.h"
 #include "arch/jump_table.h"
 #include "core/address.h"
 

@@ -1,4 +1,4 @@
-#include "analyzer/function_map.h"
+#include "analyzer/control_flow_graph.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/code_walk.h"
-#include "analyzer/jump_resolver.h"
+#include "analyzer/recursive_descent.h"
+#include "analyzer/jump_table_recovery.h"
 
 namespace sp::analyzer {
 namespace {

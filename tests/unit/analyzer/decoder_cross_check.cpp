@@ -1,4 +1,4 @@
-#include "analyzer/branch_finder.h"
+#include "analyzer/decoder_cross_check.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/code_walk.h"
+#include "analyzer/recursive_descent.h"
 
 #include "arch/native.h"
 

@@ -1,4 +1,4 @@
-#include "analyzer/wait_ledger.h"
+#include "analyzer/off_cpu_time.h"
 
 #include <utility>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/function_map.h"
+#include "analyzer/control_flow_graph.h"
 #include "core/bytes.h"
 #include "core/elf_image.h"
 #include "symbols/elf_sections.h"

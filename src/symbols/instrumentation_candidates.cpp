@@ -1,4 +1,4 @@
-#include "symbols/code_plan.h"
+#include "symbols/instrumentation_candidates.h"
 
 #include <elf.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/jump_resolver.h"
+#include "analyzer/jump_table_recovery.h"
 
 #include <algorithm>
 #include <unordered_set>

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "core/address.h"
-#include "core/code_map.h"
+#include "core/control_flow_graph.h"
 
 namespace sp::analyzer {
 

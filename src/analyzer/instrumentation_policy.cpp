@@ -1,4 +1,4 @@
-#include "analyzer/plant_policy.h"
+#include "analyzer/instrumentation_policy.h"
 
 #include <functional>
 

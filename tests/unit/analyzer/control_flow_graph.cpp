@@ -1,4 +1,4 @@
-#include "analyzer/function_map.h"
+#include "analyzer/control_flow_graph.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/code_map.h"
+#include "core/control_flow_graph.h"
 #include "core/elf_image.h"
 #include "symbols/code_selection.h"
 #include "symbols/elf_sections.h"
