@@ -34,7 +34,7 @@ void Analyzer::handle(core::StopEvent event) {
       [this, &event](auto& detail) {
         using Detail = std::decay_t<decltype(detail)>;
         if constexpr (std::is_same_v<Detail, core::Sampled> ||
-                      std::is_same_v<Detail, core::Waited> ||
+                      std::is_same_v<Detail, core::OffCpuSample> ||
                       std::is_same_v<Detail, core::CodeCounted> ||
                       std::is_same_v<Detail, core::CodeProbed> ||
                       std::is_same_v<Detail, core::Stepped>) {
@@ -151,7 +151,7 @@ void Analyzer::report(const Disagreement& disagreement) {
                  disagreement.address.value(), disagreement.went_to.value());
 }
 
-void Analyzer::on(const core::StopEvent& event, core::Waited& waited) {
+void Analyzer::on(const core::StopEvent& event, core::OffCpuSample& waited) {
   if (waited.raw) {
     if (const auto held = waited.ticks != 0 ? waits_.take_held(event.thread) : std::nullopt) {
       emit_waits(event, *held);  // of an earlier wait that got nothing better

@@ -34,7 +34,7 @@ class Analyzer {
 
  private:
   void on(const core::StopEvent& event, core::Sampled& sampled);
-  void on(const core::StopEvent& event, core::Waited& waited);
+  void on(const core::StopEvent& event, core::OffCpuSample& waited);
   void on(const core::StopEvent& event, core::CodeCounted& counted);
   void on(const core::StopEvent& event, core::CodeProbed& probed);
   void on(const core::StopEvent& event, core::Stepped& stepped);

@@ -35,7 +35,7 @@ struct Sampled {
 
 /// A thread was found blocked (--wall only). The first report of a wait carries the stack; later
 /// ones add ticks to the same wait.
-struct Waited {
+struct OffCpuSample {
   std::uint64_t wait_id = 0;  // names one distinct wait of one thread; never 0
   std::uint64_t ticks = 1;    // how often the thread was found in it since the last report
   std::string syscall;        // "futex"; "page fault" where it is not in a system call
@@ -94,7 +94,7 @@ struct Stepped {
 };
 
 using StopDetail =
-    std::variant<Sampled, Waited, Mapped, ProcessStarted, ProcessEnded, ThreadStarted, ThreadEnded,
+    std::variant<Sampled, OffCpuSample, Mapped, ProcessStarted, ProcessEnded, ThreadStarted, ThreadEnded,
                  Lost, SnapshotWanted, CodeCounted, CodeProbed, Stepped>;
 
 struct StopEvent {

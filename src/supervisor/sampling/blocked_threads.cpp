@@ -70,7 +70,7 @@ bool WaitWatch::look(SampleSlot& slot, core::TimePoint now) {
     return true;
   }
   woke(slot, now);
-  core::Waited waited;
+  core::OffCpuSample waited;
   waited.wait_id = next_wait_;
   waited.syscall = wait_name(key->number);
   waited.unstopped = true;
@@ -115,7 +115,7 @@ void WaitWatch::report(SampleSlot& slot, core::TimePoint now) {
   if (slot.wait_id == 0 || slot.wait_ticks == 0) {
     return;
   }
-  core::Waited waited;
+  core::OffCpuSample waited;
   waited.wait_id = slot.wait_id;
   waited.ticks = slot.wait_ticks;
   waited.syscall = slot.wait_syscall;

@@ -12,7 +12,7 @@ namespace sp::supervisor {
 /// Follows the waits of blocked threads from outside, without stopping them (--wall). A wait's
 /// first look copies its stack; as long as system call, sp, pc and the number of times that the
 /// thread was put on a CPU stay the same it is the same wait, and looks are only counted. Runs on
-/// the timer thread. Out: Waited events.
+/// the timer thread. Out: OffCpuSample events.
 class WaitWatch {
  public:
   explicit WaitWatch(core::Channel<core::StopEvent>& events) : events_(events) {}

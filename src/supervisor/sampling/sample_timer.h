@@ -46,7 +46,7 @@ struct TickCounts {
 
 /// Says when which thread is stopped. Runs on its own thread, away from the CPU that it is going to
 /// interrupt (see CpuFollower; Ticker for the programs where that is not good enough). In: the
-/// slots. Out: SIGSTOPs, or wishes for PTRACE_INTERRUPT, to running threads; with --wall, Waited
+/// slots. Out: SIGSTOPs, or wishes for PTRACE_INTERRUPT, to running threads; with --wall, OffCpuSample
 /// events of blocked ones, which are looked at from outside and not stopped. It also takes all
 /// signals that are sent to superprofiler and turns them into Wishes.
 class SampleTimer {

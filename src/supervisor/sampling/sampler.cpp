@@ -61,7 +61,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
   if (wait != 0) {
     if (asleep_) {
       copy_stack(tracee, *registers);
-      core::Waited waited;
+      core::OffCpuSample waited;
       waited.wait_id = wait;
       waited.ticks = 0;
       const int known = tracee.slot != nullptr ? tracee.slot->interrupted_call.load() : -1;

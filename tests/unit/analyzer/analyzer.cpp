@@ -72,7 +72,7 @@ class Analyzing : public ::testing::Test {
   }
   void wait(std::uint64_t id, std::uint64_t ticks, std::optional<std::uint64_t> pc = {},
             bool unstopped = true) {
-    core::Waited waited;
+    core::OffCpuSample waited;
     waited.wait_id = id;
     waited.ticks = ticks;
     waited.syscall = "futex";
