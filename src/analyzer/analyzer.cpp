@@ -79,7 +79,7 @@ void Analyzer::on(const core::StopEvent& event, core::Sampled& sampled) {
   taken.count = sampled.count;
   taken.stack = resolve(event, sampled.raw);
   if (sampled.with_stack && taken.stack.end == core::StackEnd::copy_ended) {
-    request(core::CopyDeeper{event.thread});
+    request(core::LargerStackDump{event.thread});
   }
   if (planting_) {
     ask_for_probes(event, taken.stack);

@@ -107,7 +107,7 @@ struct StopEvent {
 // ---- analyzer -> supervisor ------------------------------------------------------------------
 
 /// The copy of this thread's stack ended before its stack did: copy more next time.
-struct CopyDeeper {
+struct LargerStackDump {
   ThreadId thread;
 };
 
@@ -125,7 +125,7 @@ struct ProbeFunctions {
   std::vector<Address> entries;  // these only when they are called next
 };
 
-using Request = std::variant<CopyDeeper, StopBlocked, ProbeFunctions>;
+using Request = std::variant<LargerStackDump, StopBlocked, ProbeFunctions>;
 
 // ---- analyzer -> profiler --------------------------------------------------------------------
 

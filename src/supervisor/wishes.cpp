@@ -78,7 +78,7 @@ void Supervisor::serve_interrupts() {
 
 void Supervisor::serve_requests() {
   while (const auto request = requests_.try_pop()) {
-    if (const auto* deeper = std::get_if<core::CopyDeeper>(&*request)) {
+    if (const auto* deeper = std::get_if<core::LargerStackDump>(&*request)) {
       constexpr std::size_t kDeepest = std::size_t{1} << 20U;
       Tracee* tracee = tracees_.find(deeper->thread.tid);
       if (tracee != nullptr && tracee->id == deeper->thread) {

@@ -142,7 +142,7 @@ TEST_F(Analyzing, asks_for_a_deeper_copy_where_the_copy_ended) {
   handle(core::Sampled{raw_at(1), true});
   const auto request = requests_.try_pop();
   ASSERT_TRUE(request);
-  EXPECT_EQ(std::get<core::CopyDeeper>(*request).thread, kThread);
+  EXPECT_EQ(std::get<core::LargerStackDump>(*request).thread, kThread);
   EXPECT_EQ(bells_, 1);
   EXPECT_TRUE(record<core::SampleTaken>()) << "the partial stack is kept";
 }
