@@ -39,7 +39,7 @@ void Analyzer::handle(core::StopEvent event) {
                       std::is_same_v<Detail, core::CodeProbed> ||
                       std::is_same_v<Detail, core::Stepped>) {
           on(event, detail);
-        } else if constexpr (std::is_same_v<Detail, core::Mapped>) {
+        } else if constexpr (std::is_same_v<Detail, core::MappingSnapshot>) {
           stacks_->set_maps(event.process, event.thread, std::move(detail.maps));
         } else if constexpr (std::is_same_v<Detail, core::ProcessStarted>) {
           stacks_->process_started(event.process, detail.parent);

@@ -45,7 +45,7 @@ struct OffCpuSample {
 };
 
 /// What /proc/PID/maps says now; sent when a program starts, before it ends, and when asked.
-struct Mapped {
+struct MappingSnapshot {
   std::vector<Mapping> maps;
 };
 
@@ -74,7 +74,7 @@ struct Lost {
 struct SnapshotWanted {};
 
 /// Code of the event's process that was seen and counted since the last such event, in addresses
-/// that mean what its last Mapped said. Sent before its maps change, at snapshots and at the end.
+/// that mean what its last MappingSnapshot said. Sent before its maps change, at snapshots and at the end.
 struct CodeCounted {
   std::vector<CodeRun<Address>> runs;
   std::vector<CodeEdge<Address>> edges;
@@ -94,7 +94,7 @@ struct Stepped {
 };
 
 using StopDetail =
-    std::variant<Sampled, OffCpuSample, Mapped, ProcessStarted, ProcessEnded, ThreadStarted, ThreadEnded,
+    std::variant<Sampled, OffCpuSample, MappingSnapshot, ProcessStarted, ProcessEnded, ThreadStarted, ThreadEnded,
                  Lost, SnapshotWanted, CodeCounted, CodeProbed, Stepped>;
 
 struct StopEvent {

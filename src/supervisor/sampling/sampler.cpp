@@ -138,7 +138,7 @@ void Sampler::send_maps(TracedProcess& process, core::ThreadId thread, core::Tim
   if (!text || text->empty()) {
     return;  // it is gone, or on its way out
   }
-  core::Mapped mapped{core::parse_maps(*text)};
+  core::MappingSnapshot mapped{core::parse_maps(*text)};
   process.code.clear();
   for (const core::Mapping& mapping : mapped.maps) {
     if (mapping.executable) {

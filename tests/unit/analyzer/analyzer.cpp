@@ -223,7 +223,7 @@ TEST_F(Analyzing, gives_out_what_it_held_back_when_the_events_end) {
 
 TEST_F(Analyzing, tells_processes_and_threads_on) {
   handle(core::ProcessStarted{{50, 0}, "make all"});
-  handle(core::Mapped{std::vector<core::Mapping>(3)});
+  handle(core::MappingSnapshot{std::vector<core::Mapping>(3)});
   handle(core::ThreadStarted{"make"});
   handle(core::ThreadEnded{""});
   handle(core::ProcessEnded{});

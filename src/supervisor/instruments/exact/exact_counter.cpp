@@ -249,7 +249,7 @@ void ExactCounter::read_maps(const TracedProcess& process, core::ThreadId thread
     return;
   }
   send_counts(process, thread);  // they mean what the maps said until now
-  core::Mapped mapped{core::parse_maps(*text)};
+  core::MappingSnapshot mapped{core::parse_maps(*text)};
   process.counted->set_maps(mapped.maps);
   outbox_.deliver({process.counted->owner(), thread, core::Clock::now(), std::move(mapped)});
 }
