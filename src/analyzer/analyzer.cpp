@@ -93,7 +93,7 @@ void Analyzer::on(const core::StopEvent& event, core::CodeCounted& counted) {
   };
   core::CodeCountsTaken taken{event.process, {}, {}};
   taken.runs.reserve(counted.runs.size());
-  for (core::CodeRun<core::Address>& run : counted.runs) {
+  for (core::DynamicBlock<core::Address>& run : counted.runs) {
     taken.runs.push_back({located(run.start), std::move(run.lengths)});
   }
   taken.edges.reserve(counted.edges.size());

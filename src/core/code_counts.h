@@ -25,15 +25,15 @@ enum class EdgeFlow : std::uint8_t {
 /// that was its end so far. `Where` is core::Address (supervisor) or core::ModuleOffset (from the
 /// analyzer on).
 template <typename Where>
-struct CodeRun {
+struct DynamicBlock {
   Where start;
   std::vector<std::uint8_t> lengths;  // bytes of each instruction, the last one ends the run
 
-  bool operator==(const CodeRun&) const = default;
+  bool operator==(const DynamicBlock&) const = default;
 };
 
 /// Transfers counted since the last report. `from` is the instruction that transferred; for
-/// EdgeFlow::entry it is `to`. Every `to` is the start of a CodeRun that is or was reported.
+/// EdgeFlow::entry it is `to`. Every `to` is the start of a DynamicBlock that is or was reported.
 template <typename Where>
 struct CodeEdge {
   Where from;

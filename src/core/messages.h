@@ -76,7 +76,7 @@ struct SnapshotWanted {};
 /// Code of the event's process that was seen and counted since the last such event, in addresses
 /// that mean what its last MappingSnapshot said. Sent before its maps change, at snapshots and at the end.
 struct CodeCounted {
-  std::vector<CodeRun<Address>> runs;
+  std::vector<DynamicBlock<Address>> runs;
   std::vector<CodeEdge<Address>> edges;
 };
 
@@ -167,7 +167,7 @@ struct SamplesLost {
 
 struct CodeCountsTaken {
   ProcessId process;
-  std::vector<CodeRun<ModuleOffset>> runs;
+  std::vector<DynamicBlock<ModuleOffset>> runs;
   std::vector<CodeEdge<ModuleOffset>> edges;
 };
 

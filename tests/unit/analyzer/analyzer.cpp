@@ -249,7 +249,7 @@ TEST_F(Analyzing, tells_counted_code_by_module_and_the_modules_before_it) {
   EXPECT_EQ(taken->process, kProcess);
   const core::ModuleOffset start{core::ModuleId{100}, 0x10};
   ASSERT_EQ(taken->runs.size(), 1U);
-  EXPECT_EQ(taken->runs[0], (core::CodeRun<core::ModuleOffset>{start, {4, 2}}));
+  EXPECT_EQ(taken->runs[0], (core::DynamicBlock<core::ModuleOffset>{start, {4, 2}}));
   ASSERT_EQ(taken->edges.size(), 1U);
   EXPECT_EQ(taken->edges[0].from, (core::ModuleOffset{core::ModuleId{100}, 0x14}));
   EXPECT_EQ(taken->edges[0].to, start);
