@@ -34,7 +34,7 @@ class EachItself final : public sp::supervisor::CodeMaps {
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
   sp::core::CodePlan plan(const File& /*file*/) override { return {}; }
-  sp::core::FunctionMap map(sp::core::AddressRange /*bounds*/, std::span<const Address> /*leaders*/,
+  sp::core::ControlFlowGraph map(sp::core::AddressRange /*bounds*/, std::span<const Address> /*leaders*/,
                             const Read& /*read*/) override {
     return {};
   }

@@ -25,8 +25,8 @@ std::vector<std::byte> read_all(core::AddressRange bounds, const ReadCode& read)
 }
 
 /// The block that begins at a leader.
-core::MappedBlock cut_block(const CodeWalk& walk, Offset start) {
-  core::MappedBlock block;
+core::BasicBlock cut_block(const CodeWalk& walk, Offset start) {
+  core::BasicBlock block;
   block.start = walk.address_of(start);
   Offset last = start;
   Offset next = start;
@@ -99,8 +99,8 @@ void reject_doubtful(CodeWalk& walk, const Resolved& resolved, const ReadCode& r
   }
 }
 
-core::FunctionMap map_of(const CodeWalk& walk, const Resolved& resolved) {
-  core::FunctionMap map;
+core::ControlFlowGraph map_of(const CodeWalk& walk, const Resolved& resolved) {
+  core::ControlFlowGraph map;
   const auto size = static_cast<Offset>(walk.bounds().size());
   for (Offset at = 0; at < size;) {
     if (!walk.is_instruction(at)) {
@@ -125,7 +125,7 @@ core::FunctionMap map_of(const CodeWalk& walk, const Resolved& resolved) {
 
 }  // namespace
 
-core::FunctionMap map_function(core::AddressRange bounds, std::span<const core::Address> leaders,
+core::ControlFlowGraph build_control_flow_graph(core::AddressRange bounds, std::span<const core::Address> leaders,
                                const ReadCode& read) {
   if (bounds.end <= bounds.begin || bounds.size() > kLargestFunction) {
     return {};

@@ -27,7 +27,7 @@ struct CodePlan {
 
 /// One basic block of a function: from a place where control may come in to the instruction that
 /// transfers it, or to the one before the next such place.
-struct MappedBlock {
+struct BasicBlock {
   Address start;
   std::vector<std::uint8_t> lengths;  // bytes of each instruction
   Instruction last;
@@ -37,8 +37,8 @@ struct MappedBlock {
 };
 
 /// A function's blocks as far as they follow from its code alone.
-struct FunctionMap {
-  std::vector<MappedBlock> blocks;  // by start, no two overlap
+struct ControlFlowGraph {
+  std::vector<BasicBlock> blocks;  // by start, no two overlap
   std::vector<Address> unresolved;  // indirect jumps that may go anywhere, also within it
   std::vector<Address> transfers;   // direct calls' and jumps' destinations outside of it
   /// Where control may come to but which no block holds: the middle of another block's instruction,

@@ -34,9 +34,9 @@ class KnownMaps final : public CodeMaps {
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
   core::CodePlan plan(const File& /*file*/) override { return {}; }
-  core::FunctionMap map(core::AddressRange bounds, std::span<const Address> leaders,
+  core::ControlFlowGraph map(core::AddressRange bounds, std::span<const Address> leaders,
                         const Read& read) override {
-    core::FunctionMap map;
+    core::ControlFlowGraph map;
     for (const Address leader : leaders) {
       std::array<std::byte, kBlock> code{};
       if (bounds.contains(leader) && read(leader, code) == code.size()) {

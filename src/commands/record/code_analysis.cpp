@@ -26,9 +26,9 @@ core::CodePlan KnownCode::plan(const File& file) {
   return plan;
 }
 
-core::FunctionMap KnownCode::map(core::AddressRange bounds, std::span<const core::Address> leaders,
+core::ControlFlowGraph KnownCode::map(core::AddressRange bounds, std::span<const core::Address> leaders,
                                  const Read& read) {
-  return analyzer::map_function(bounds, leaders, read);
+  return analyzer::build_control_flow_graph(bounds, leaders, read);
 }
 
 std::optional<std::uint64_t> KnownCode::symbol(const File& file, std::string_view name) {

@@ -40,7 +40,7 @@ class CodeMaps {
   /// Its functions that are to be given probes.
   [[nodiscard]] virtual core::CodePlan plan(const File& file) = 0;
   /// The blocks of a function. Control comes in at `leaders`.
-  [[nodiscard]] virtual core::FunctionMap map(core::AddressRange bounds,
+  [[nodiscard]] virtual core::ControlFlowGraph map(core::AddressRange bounds,
                                               std::span<const core::Address> leaders,
                                               const Read& read) = 0;
   /// The ELF address of a dynamic symbol.

@@ -39,21 +39,21 @@ ReadCode reader_of(const std::vector<std::byte>& code, std::uint64_t base = kBas
 }
 
 /// Of a function that begins at kBase and is as long as its bytes.
-core::FunctionMap map_of(const std::vector<std::byte>& code, const std::vector<Address>& leaders) {
-  return map_function({Address{kBase}, Address{kBase + code.size()}}, leaders, reader_of(code));
+core::ControlFlowGraph map_of(const std::vector<std::byte>& code, const std::vector<Address>& leaders) {
+  return build_control_flow_graph({Address{kBase}, Address{kBase + code.size()}}, leaders, reader_of(code));
 }
 
-std::vector<std::uint64_t> starts(const core::FunctionMap& map) {
+std::vector<std::uint64_t> starts(const core::ControlFlowGraph& map) {
   std::vector<std::uint64_t> found;
-  for (const core::MappedBlock& block : map.blocks) {
+  for (const core::BasicBlock& block : map.blocks) {
     found.push_back(block.start.value() - kBase);
   }
   return found;
 }
 
-void expect_sound(const core::FunctionMap& map, core::AddressRange bounds) {
+void expect_sound(const core::ControlFlowGraph& map, core::AddressRange bounds) {
   Address end = bounds.begin;
-  for (const core::MappedBlock& block : map.blocks) {
+  for (const core::BasicBlock& block : map.blocks) {
     EXPECT_GE(block.start, end);
     end = block.start;
     ASSERT_FALSE(block.lengths.empty());
@@ -166,12 +166,12 @@ TEST_F(FunctionMapX86, tells_of_indirect_jumps_that_it_does_not_know) {
 
 TEST_F(FunctionMapX86, maps_nothing_where_nothing_can_be_read) {
   const std::vector<std::byte> none;
-  const auto map = map_function({Address{kBase}, Address{kBase + 16}}, at({0}), reader_of(none));
+  const auto map = build_control_flow_graph({Address{kBase}, Address{kBase + 16}}, at({0}), reader_of(none));
   EXPECT_TRUE(map.blocks.empty());
   EXPECT_EQ(map.unmapped, at({0}));
 }
 
-TEST(FunctionMap, stays_sound_and_ends_whatever_the_bytes_are) {
+TEST(ControlFlowGraph, stays_sound_and_ends_whatever_the_bytes_are) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<std::byte> code(1 + random() % 4000);

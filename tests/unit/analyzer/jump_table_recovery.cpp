@@ -37,8 +37,8 @@ std::map<std::string, Symbol> symbols_of(const symbols::ElfSections& sections) {
   return found;
 }
 
-bool is_mapped(const core::FunctionMap& map, std::uint64_t address) {
-  return std::any_of(map.blocks.begin(), map.blocks.end(), [&](const core::MappedBlock& block) {
+bool is_mapped(const core::ControlFlowGraph& map, std::uint64_t address) {
+  return std::any_of(map.blocks.begin(), map.blocks.end(), [&](const core::BasicBlock& block) {
     return block.start.value() <= address && address < block.last.next().value();
   });
 }
@@ -71,7 +71,7 @@ TEST_P(JumpTables, lead_to_every_case) {
     ASSERT_TRUE(symbols.contains(name));
     const Symbol& function = symbols.at(name);
     const Address entry{function.begin};
-    const auto map = map_function({entry, entry + function.size}, {&entry, 1}, read);
+    const auto map = build_control_flow_graph({entry, entry + function.size}, {&entry, 1}, read);
     EXPECT_TRUE(map.unresolved.empty()) << name;
     EXPECT_TRUE(map.unmapped.empty()) << name;
     for (auto label = symbols.lower_bound("case_" + name + "_");

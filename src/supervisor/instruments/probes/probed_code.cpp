@@ -235,7 +235,7 @@ void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
   for (const std::uint32_t number : function->blocks) {
     leaders.insert(blocks_[number].start);
   }
-  const core::FunctionMap map =
+  const core::ControlFlowGraph map =
       maps_.map(function->bounds, std::vector<Address>(leaders.begin(), leaders.end()),
                 [this](Address from, std::span<std::byte> into) { return fetch(from, into); });
   const bool is_new = function->state != Function::State::mapped;
@@ -256,7 +256,7 @@ void ProbedCode::map(Address address, std::optional<core::TimePoint> unseen) {
 }
 
 /// Takes over what is new in a map of a function, some blocks of which may be known.
-void ProbedCode::adopt(Function& function, const core::FunctionMap& map,
+void ProbedCode::adopt(Function& function, const core::ControlFlowGraph& map,
                        std::optional<core::TimePoint> since) {
   function.unresolved = map.unresolved;
   const auto number_of = [this](Address start) {
@@ -267,13 +267,13 @@ void ProbedCode::adopt(Function& function, const core::FunctionMap& map,
   std::sort(known.begin(), known.end(), [this](std::uint32_t a, std::uint32_t b) {
     return blocks_[a].start < blocks_[b].start;
   });
-  std::vector<core::MappedBlock> fresh;
-  for (const core::MappedBlock& mapped : map.blocks) {
+  std::vector<core::BasicBlock> fresh;
+  for (const core::BasicBlock& mapped : map.blocks) {
     if (number_of(mapped.start) == Site::kNoBlock) {
       fresh.push_back(mapped);
     }
   }
-  for (const core::MappedBlock& mapped : fresh) {
+  for (const core::BasicBlock& mapped : fresh) {
     Block block;
     block.start = mapped.start;
     block.function = function.number;
@@ -298,13 +298,13 @@ void ProbedCode::adopt(Function& function, const core::FunctionMap& map,
     function.blocks.push_back(number);
     blocks_.push_back(block);
   }
-  for (const core::MappedBlock& mapped : map.blocks) {
+  for (const core::BasicBlock& mapped : map.blocks) {
     Block& block = blocks_[block_at_.at(mapped.start)];
     update(block, mapped);
   }
 }
 
-void ProbedCode::update(Block& block, const core::MappedBlock& mapped) {
+void ProbedCode::update(Block& block, const core::BasicBlock& mapped) {
   std::uint32_t size = 0;
   for (const std::uint8_t length : mapped.lengths) {
     size += length;
@@ -322,7 +322,7 @@ void ProbedCode::update(Block& block, const core::MappedBlock& mapped) {
 
 /// The transfer at its end, which tells where control goes; else the last instruction that is done
 /// in the thread's stead, or else that can be done elsewhere.
-Address ProbedCode::choose_probe(const core::MappedBlock& mapped) {
+Address ProbedCode::choose_probe(const core::BasicBlock& mapped) {
   Address choice;
   Address second;
   Address at = mapped.start;

@@ -149,10 +149,10 @@ class ProbedCode : public PlantedCode {
       core::Address address) const;
   [[nodiscard]] const Function* function_at(core::Address address) const;
   [[nodiscard]] Function* function_at(core::Address address);
-  void adopt(Function& function, const core::FunctionMap& map,
+  void adopt(Function& function, const core::ControlFlowGraph& map,
              std::optional<core::TimePoint> since);
-  void update(Block& block, const core::MappedBlock& mapped);
-  [[nodiscard]] core::Address choose_probe(const core::MappedBlock& mapped);
+  void update(Block& block, const core::BasicBlock& mapped);
+  [[nodiscard]] core::Address choose_probe(const core::BasicBlock& mapped);
   void give_probes(Function& function);
   void take_entry_away(Function& function);
   /// Finds out which of the function's blocks get no probe.
