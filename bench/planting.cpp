@@ -33,7 +33,7 @@ class EachItself final : public sp::supervisor::CodeMaps {
  public:
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
-  sp::core::CodePlan plan(const File& /*file*/) override { return {}; }
+  sp::core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
   sp::core::ControlFlowGraph map(sp::core::AddressRange /*bounds*/, std::span<const Address> /*leaders*/,
                             const Read& /*read*/) override {
     return {};
@@ -112,7 +112,7 @@ void measure(const char* what, std::size_t count, sp::supervisor::PlantedCode& c
 
 void plant_at_once(std::size_t count, const Child& child, sp::supervisor::Guardian& guardian) {
   EachItself each;
-  sp::core::CodePlan plan;
+  sp::core::InstrumentationCandidates plan;
   for (std::size_t i = 0; i < count; ++i) {
     plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {}});
   }

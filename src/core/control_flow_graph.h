@@ -9,18 +9,18 @@
 namespace sp::core {
 
 /// A function that may be given probes, in ELF virtual addresses.
-struct PlannedFunction {
+struct CandidateFunction {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;  // half open
   /// Where control comes in behind the back of its own code: exception landing pads (LSDA).
   std::vector<std::uint64_t> landing_pads;
 
-  bool operator==(const PlannedFunction&) const = default;
+  bool operator==(const CandidateFunction&) const = default;
 };
 
 /// What is known of a module's code before it is decoded: by begin, no two overlap.
-struct CodePlan {
-  std::vector<PlannedFunction> functions;
+struct InstrumentationCandidates {
+  std::vector<CandidateFunction> functions;
   /// Code that is in none of them is to be given probes too, when control comes there.
   bool is_whole = true;
 };

@@ -158,9 +158,9 @@ bool by_begin(const Claim& a, const Claim& b) {
 }
 
 /// From where each claim begins to where the next one does, or to the end of all that hold it.
-std::vector<core::PlannedFunction> lay_out(std::vector<Claim> claims, std::uint64_t entry) {
+std::vector<core::CandidateFunction> lay_out(std::vector<Claim> claims, std::uint64_t entry) {
   std::sort(claims.begin(), claims.end(), by_begin);
-  std::vector<core::PlannedFunction> functions;
+  std::vector<core::CandidateFunction> functions;
   std::uint64_t covered = 0;  // by claims that are not weak
   for (const Claim& claim : claims) {
     const bool is_known = !functions.empty() && functions.back().begin == claim.begin;
@@ -180,11 +180,11 @@ std::vector<core::PlannedFunction> lay_out(std::vector<Claim> claims, std::uint6
         claim.begin < covered ? covered : claim.end;  // it lies in something larger
     functions.push_back({claim.begin, end, {}});
   }
-  std::erase_if(functions, [](const core::PlannedFunction& f) { return f.end <= f.begin; });
+  std::erase_if(functions, [](const core::CandidateFunction& f) { return f.end <= f.begin; });
   return functions;
 }
 
-void hand_out(std::vector<std::uint64_t> pads, std::vector<core::PlannedFunction>& functions) {
+void hand_out(std::vector<std::uint64_t> pads, std::vector<core::CandidateFunction>& functions) {
   std::sort(pads.begin(), pads.end());
   pads.erase(std::unique(pads.begin(), pads.end()), pads.end());
   auto function = functions.begin();
@@ -202,7 +202,7 @@ void hand_out(std::vector<std::uint64_t> pads, std::vector<core::PlannedFunction
 }
 
 void keep_selected(const std::vector<ElfSections>& sources, const CodeSelection& selection,
-                   std::vector<core::PlannedFunction>& functions) {
+                   std::vector<core::CandidateFunction>& functions) {
   const FunctionMatcher matcher(selection);
   std::unordered_set<std::uint64_t> wanted;
   for (const ElfSections& source : sources) {
@@ -212,7 +212,7 @@ void keep_selected(const std::vector<ElfSections>& sources, const CodeSelection&
       }
     });
   }
-  std::erase_if(functions, [&wanted](const core::PlannedFunction& function) {
+  std::erase_if(functions, [&wanted](const core::CandidateFunction& function) {
     return !wanted.contains(function.begin);
   });
 }
@@ -245,7 +245,7 @@ std::vector<ElfSections> find_symbol_sources(const std::shared_ptr<const core::E
   return sources;
 }
 
-core::CodePlan plan_code(const core::ElfImage& image, const std::vector<ElfSections>& sources,
+core::InstrumentationCandidates find_candidates(const core::ElfImage& image, const std::vector<ElfSections>& sources,
                          const CodeSelection& selection) {
   if (sources.empty()) {
     return {};
@@ -261,7 +261,7 @@ core::CodePlan plan_code(const core::ElfImage& image, const std::vector<ElfSecti
   }
   read_startup_code(sources.front(), ground, findings);
   claim(findings, ground, image.entry(), std::nullopt);
-  core::CodePlan plan{lay_out(std::move(findings.claims), image.entry()),
+  core::InstrumentationCandidates plan{lay_out(std::move(findings.claims), image.entry()),
                       selection.only_funcs.empty()};
   hand_out(std::move(findings.landing_pads), plan.functions);
   if (!selection.only_funcs.empty()) {

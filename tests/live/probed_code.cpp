@@ -33,7 +33,7 @@ class KnownMaps final : public CodeMaps {
  public:
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
-  core::CodePlan plan(const File& /*file*/) override { return {}; }
+  core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
   core::ControlFlowGraph map(core::AddressRange bounds, std::span<const Address> leaders,
                         const Read& read) override {
     core::ControlFlowGraph map;
@@ -90,7 +90,7 @@ class ProbedCodeTest : public ::testing::Test {
 
   /// Functions of 64 bytes, as many.
   void watch(std::size_t functions) {
-    core::CodePlan plan;
+    core::InstrumentationCandidates plan;
     plan.is_whole = false;
     for (std::size_t i = 0; i < functions; ++i) {
       plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {i * kFunction + 8}});

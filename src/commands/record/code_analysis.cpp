@@ -16,10 +16,10 @@ bool KnownCode::wants(const File& file) {
   return symbols::is_wanted_module(options_.only_modules, file.path, file.is_program);
 }
 
-core::CodePlan KnownCode::plan(const File& file) {
+core::InstrumentationCandidates KnownCode::plan(const File& file) {
   const auto sources =
       symbols::find_symbol_sources(file.image, file.path, file.root, options_.debug_directories);
-  core::CodePlan plan = symbols::plan_code(*file.image, sources, selection_);
+  core::InstrumentationCandidates plan = symbols::find_candidates(*file.image, sources, selection_);
   if (plan.functions.empty() && !selection_.only_funcs.empty()) {
     core::log_note("no function of {} is one of --only-funcs", file.path);
   }

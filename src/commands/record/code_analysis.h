@@ -21,7 +21,7 @@ class KnownCode final : public supervisor::CodeMaps {
 
   [[nodiscard]] bool wants(const File& file) override;
   [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
-  [[nodiscard]] core::CodePlan plan(const File& file) override;
+  [[nodiscard]] core::InstrumentationCandidates plan(const File& file) override;
   [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds,
                                       std::span<const core::Address> leaders,
                                       const Read& read) override;

@@ -38,7 +38,7 @@ class CodeMaps {
   /// True where files other than programs may be wanted.
   [[nodiscard]] virtual bool wants_libraries() = 0;
   /// Its functions that are to be given probes.
-  [[nodiscard]] virtual core::CodePlan plan(const File& file) = 0;
+  [[nodiscard]] virtual core::InstrumentationCandidates plan(const File& file) = 0;
   /// The blocks of a function. Control comes in at `leaders`.
   [[nodiscard]] virtual core::ControlFlowGraph map(core::AddressRange bounds,
                                               std::span<const core::Address> leaders,

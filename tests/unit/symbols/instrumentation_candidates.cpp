@@ -20,20 +20,20 @@ namespace {
 
 using test::ElfBuilder;
 
-core::CodePlan plan_of(const std::shared_ptr<const core::ElfImage>& image,
+core::InstrumentationCandidates plan_of(const std::shared_ptr<const core::ElfImage>& image,
                        const CodeSelection& selection = {}) {
-  return plan_code(*image, {ElfSections(image)}, selection);
+  return find_candidates(*image, {ElfSections(image)}, selection);
 }
 
-std::vector<CodeRange> ranges_of(const core::CodePlan& plan) {
+std::vector<CodeRange> ranges_of(const core::InstrumentationCandidates& plan) {
   std::vector<CodeRange> ranges;
-  for (const core::PlannedFunction& function : plan.functions) {
+  for (const core::CandidateFunction& function : plan.functions) {
     ranges.push_back({function.begin, function.end});
   }
   return ranges;
 }
 
-TEST(CodePlan, takes_functions_from_symbols_in_code) {
+TEST(InstrumentationCandidates, takes_functions_from_symbols_in_code) {
   ElfBuilder builder;
   const auto text = builder.add_code(".text", 0x1000, 0x100);
   const auto plt = builder.add_code(".plt", 0x2000, 0x40);
@@ -49,7 +49,7 @@ TEST(CodePlan, takes_functions_from_symbols_in_code) {
                 {0x1000, 0x1030}, {0x1040, 0x1060}, {0x1070, 0x1090}, {0x1090, 0x10A0}}));
 }
 
-TEST(CodePlan, splits_at_sized_symbols_only) {
+TEST(InstrumentationCandidates, splits_at_sized_symbols_only) {
   ElfBuilder builder;
   const auto text = builder.add_code(".text", 0x1000, 0x100);
   builder.add_symbol({"whole", 0x1000, 0x80, text});
@@ -59,7 +59,7 @@ TEST(CodePlan, splits_at_sized_symbols_only) {
             (std::vector<CodeRange>{{0x1000, 0x1020}, {0x1020, 0x1080}}));
 }
 
-TEST(CodePlan, keeps_what_is_selected) {
+TEST(InstrumentationCandidates, keeps_what_is_selected) {
   ElfBuilder builder;
   const auto text = builder.add_code(".text", 0x1000, 0x100);
   builder.add_symbol({"_ZN2ns3fooEi", 0x1000, 0x10, text});
@@ -78,16 +78,16 @@ TEST(CodePlan, keeps_what_is_selected) {
   EXPECT_TRUE(begins("foo").empty());
 }
 
-TEST(CodePlan, of_a_program_with_exceptions_has_its_landing_pads) {
+TEST(InstrumentationCandidates, of_a_program_with_exceptions_has_its_landing_pads) {
   const auto file = core::MappedFile::open("/proc/self/exe");
   ASSERT_TRUE(file);
   const auto image = core::ElfImage::parse(*file);
   ASSERT_TRUE(image);
-  const auto plan = plan_code(**image, {ElfSections(*image)});
+  const auto plan = find_candidates(**image, {ElfSections(*image)});
   ASSERT_GT(plan.functions.size(), 1000U);
   std::size_t pads = 0;
   std::uint64_t end = 0;
-  for (const core::PlannedFunction& function : plan.functions) {
+  for (const core::CandidateFunction& function : plan.functions) {
     EXPECT_GE(function.begin, end);
     EXPECT_LT(function.begin, function.end);
     end = function.end;
@@ -99,7 +99,7 @@ TEST(CodePlan, of_a_program_with_exceptions_has_its_landing_pads) {
   EXPECT_GT(pads, 100U);
 }
 
-TEST(CodePlan, does_not_begin_a_function_at_the_unwind_entry_of_a_signal_frame) {
+TEST(InstrumentationCandidates, does_not_begin_a_function_at_the_unwind_entry_of_a_signal_frame) {
   using test::append;
   const auto plan_with = [](std::string_view augmentation) {
     test::Bytes frames;

@@ -63,11 +63,11 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
   }
 }
 
-void ProbedCode::watch(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
+void ProbedCode::watch(const core::InstrumentationCandidates& plan, std::uint64_t bias, core::AddressRange mapped,
                        Since since) {
   watched_.push_back({mapped, plan.is_whole, since});
   std::vector<Site*> entries;
-  for (const core::PlannedFunction& planned : plan.functions) {
+  for (const core::CandidateFunction& planned : plan.functions) {
     const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
     if (!mapped.contains(bounds.begin) || bounds.end > mapped.end) {
       continue;

@@ -58,7 +58,7 @@ class ProbedCode : public PlantedCode {
     bool is_new = true;                   // false: threads may be in it
   };
   /// The functions of a mapped file get probes on their first instructions.
-  void watch(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
+  void watch(const core::InstrumentationCandidates& plan, std::uint64_t bias, core::AddressRange mapped,
              Since since);
   [[nodiscard]] bool watches_anything() const { return !by_address_.empty(); }
   /// The loader comes to `address` when it has mapped a file or is about to unmap one.
