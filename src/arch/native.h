@@ -6,14 +6,14 @@
 #include "arch/x86_64/trap_handler.h"
 namespace sp::arch {
 using Native = x86_64::X86_64;
-using NativeRescue = x86_64::Rescue;
+using NativeTrapHandler = x86_64::TrapHandler;
 }  // namespace sp::arch
 #elif defined(__aarch64__)
 #include "arch/aarch64/isa.h"
 #include "arch/aarch64/trap_handler.h"
 namespace sp::arch {
 using Native = aarch64::AArch64;
-using NativeRescue = aarch64::Rescue;
+using NativeTrapHandler = aarch64::TrapHandler;
 }  // namespace sp::arch
 #else
 #error "superprofiler knows x86_64 and aarch64"

@@ -19,7 +19,7 @@
 namespace sp::arch::aarch64 {
 
 /// What this CPU adds to a remote call and to the handler of left-over breakpoints.
-struct Rescue {
+struct TrapHandler {
   static constexpr std::array<std::byte, 4> kSyscall = {std::byte{0x01}, std::byte{0x00},
                                                         std::byte{0x00}, std::byte{0xD4}};
 
@@ -93,29 +93,29 @@ struct Rescue {
   /// by, which puts all registers and the mask back; of the scalable registers what there is room
   /// for. See remote_call(). Empty where there is no such frame. `sets` are the thread's
   /// kVectorSets.
-  static std::vector<std::byte> stub(const Registers& before, std::uint64_t mask,
+  static std::vector<std::byte> trampoline(const Registers& before, std::uint64_t mask,
                                      std::span<const std::vector<std::byte>> sets,
                                      std::size_t room) {
     auto frame = signal_frame(before, mask, sets[0], sets[1]);
-    if (kStubCode.size() + frame.size() > room) {
+    if (kTrampolineCode.size() + frame.size() > room) {
       frame = signal_frame(before, mask, sets[0], {});
     }
-    if (frame.empty() || kStubCode.size() + frame.size() > room) {
+    if (frame.empty() || kTrampolineCode.size() + frame.size() > room) {
       return {};
     }
-    std::vector<std::byte> stub(kStubCode.size() + frame.size());
-    std::memcpy(stub.data(), kStubCode.data(), kStubCode.size());
-    std::memcpy(stub.data() + kStubCode.size(), frame.data(), frame.size());
-    return stub;
+    std::vector<std::byte> trampoline(kTrampolineCode.size() + frame.size());
+    std::memcpy(trampoline.data(), kTrampolineCode.data(), kTrampolineCode.size());
+    std::memcpy(trampoline.data() + kTrampolineCode.size(), frame.data(), frame.size());
+    return trampoline;
   }
-  /// What a stub needs where the vectors are not longer than 16 bytes; else more.
-  static constexpr std::size_t kStubSize = 1632;
+  /// What a trampoline needs where the vectors are not longer than 16 bytes; else more.
+  static constexpr std::size_t kTrampolineSize = 1632;
   /// What a run of ours has left that was killed in a call.
-  static bool is_stub(std::span<const std::byte> there) {
-    return there.size() >= kStubCode.size() &&
-           std::memcmp(there.data(), kStubCode.data(), kStubCode.size()) == 0;
+  static bool is_trampoline(std::span<const std::byte> there) {
+    return there.size() >= kTrampolineCode.size() &&
+           std::memcmp(there.data(), kTrampolineCode.data(), kTrampolineCode.size()) == 0;
   }
-  static void leave_red_zone(Registers& /*registers*/) {}  // there is none
+  static void skip_red_zone(Registers& /*registers*/) {}  // there is none
   static std::int64_t result(const Registers& registers) {
     return static_cast<std::int64_t>(registers.x[0]);
   }
@@ -145,7 +145,7 @@ struct Rescue {
 
  private:
   static constexpr std::uint64_t kBranchType = 3ULL << 10U;  // the call is no landing pad
-  static constexpr auto kStubCode = std::to_array<unsigned char>({
+  static constexpr auto kTrampolineCode = std::to_array<unsigned char>({
       0x01, 0x00, 0x00, 0xD4,  // svc #0
       0xE9, 0xFC, 0xFF, 0x10,  // adr x9, kSignalFrameAboveSp before the frame
       0x3F, 0x01, 0x00, 0x91,  // mov sp, x9
@@ -153,7 +153,7 @@ struct Rescue {
       0x01, 0x00, 0x00, 0xD4,  // svc #0
       0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
   });
-  static_assert(kStubCode.size() == 32 && kSignalFrameAboveSp == 128);
+  static_assert(kTrampolineCode.size() == 32 && kSignalFrameAboveSp == 128);
 };
 
 }  // namespace sp::arch::aarch64

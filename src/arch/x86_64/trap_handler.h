@@ -15,7 +15,7 @@
 namespace sp::arch::x86_64 {
 
 /// What this CPU adds to a remote call and to the handler of left-over breakpoints.
-struct Rescue {
+struct TrapHandler {
   static constexpr std::array<std::byte, 2> kSyscall = {std::byte{0x0F}, std::byte{0x05}};
 
   static constexpr std::size_t kRestorer = 40;  // within kHandler
@@ -67,31 +67,31 @@ struct Rescue {
   static bool is_lost_in_call(int /*set*/, std::span<const std::byte> /*content*/) { return false; }
   /// A call that a thread makes by itself to the end: code, and behind it what it puts back, the
   /// signal mask and the registers that a call changes or needs. See remote_call().
-  static constexpr std::size_t kStubSize = 176;
-  static std::vector<std::byte> stub(const Registers& before, std::uint64_t mask,
+  static constexpr std::size_t kTrampolineSize = 176;
+  static std::vector<std::byte> trampoline(const Registers& before, std::uint64_t mask,
                                      std::span<const std::vector<std::byte>> /*sets*/,
                                      std::size_t room) {
-    static_assert(kStubCode.size() <= kStubMask);
-    if (room < kStubSize) {
+    static_assert(kTrampolineCode.size() <= kTrampolineMask);
+    if (room < kTrampolineSize) {
       return {};
     }
     const Registers to = without_restart(before);
     const std::array<std::uint64_t, 15> kept{mask,   to.rax, to.rcx,    to.rdx, to.rsi,
                                              to.rdi, to.r8,  to.r9,     to.r10, to.r11,
                                              to.rip, to.cs,  to.eflags, to.rsp, to.ss};
-    static_assert(kStubMask + sizeof kept == kStubSize);
-    std::vector<std::byte> stub(kStubSize);
-    std::memcpy(stub.data(), kStubCode.data(), kStubCode.size());
-    std::memcpy(stub.data() + kStubMask, kept.data(), sizeof kept);
-    return stub;
+    static_assert(kTrampolineMask + sizeof kept == kTrampolineSize);
+    std::vector<std::byte> trampoline(kTrampolineSize);
+    std::memcpy(trampoline.data(), kTrampolineCode.data(), kTrampolineCode.size());
+    std::memcpy(trampoline.data() + kTrampolineMask, kept.data(), sizeof kept);
+    return trampoline;
   }
   /// What a run of ours has left that was killed in a call.
-  static bool is_stub(std::span<const std::byte> there) {
-    return there.size() >= kStubCode.size() &&
-           std::memcmp(there.data(), kStubCode.data(), kStubCode.size()) == 0;
+  static bool is_trampoline(std::span<const std::byte> there) {
+    return there.size() >= kTrampolineCode.size() &&
+           std::memcmp(there.data(), kTrampolineCode.data(), kTrampolineCode.size()) == 0;
   }
   /// A signal that comes as soon as the mask is put back has its frame on the thread's own stack.
-  static void leave_red_zone(Registers& registers) { registers.rsp -= kRedZone; }
+  static void skip_red_zone(Registers& registers) { registers.rsp -= kRedZone; }
   static std::int64_t result(const Registers& registers) {
     return static_cast<std::int64_t>(registers.rax);
   }
@@ -122,8 +122,8 @@ struct Rescue {
   }
 
  private:
-  static constexpr std::size_t kStubMask = 56;  // within a stub
-  static constexpr auto kStubCode = std::to_array<unsigned char>({
+  static constexpr std::size_t kTrampolineMask = 56;  // within a trampoline
+  static constexpr auto kTrampolineCode = std::to_array<unsigned char>({
       0x0F, 0x05,                          // syscall
       0xB8, 0x0E, 0,    0,    0,           // mov $__NR_rt_sigprocmask, %eax
       0xBF, 0x02, 0,    0,    0,           // mov $SIG_SETMASK, %edi

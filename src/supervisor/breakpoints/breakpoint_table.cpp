@@ -10,7 +10,7 @@ namespace sp::supervisor {
 namespace {
 
 using arch::Native;
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using core::Address;
 
 }  // namespace
@@ -63,7 +63,7 @@ PlantedCode::PlantedCode(core::ProcessId owner, pid_t tid, const PlantedCode& pa
 
 void PlantedCode::tell_guardian_of_handler() {
   const std::uint64_t number = space_;  // a forked child has its parent's there
-  (void)memory_.write(rescue_.page + NativeRescue::kSpace, std::as_bytes(std::span(&number, 1)));
+  (void)memory_.write(rescue_.page + NativeTrapHandler::kSpace, std::as_bytes(std::span(&number, 1)));
   guardian_.hand_handler(space_, rescue_.page);
 }
 

@@ -16,7 +16,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 
 /// Containers often refuse kcmp(2). A word written into the one's page of ours shows in the
 /// other's.
@@ -42,7 +42,7 @@ bool shows_in_each_other(const PlantedCode& parent, pid_t child) {
 }  // namespace
 
 Descent descent(const PlantedCode& code, pid_t child) {
-  static_assert(NativeRescue::kSpace == NativeRescue::kOwner + sizeof(std::uint64_t));
+  static_assert(NativeTrapHandler::kSpace == NativeTrapHandler::kOwner + sizeof(std::uint64_t));
   std::array<std::uint64_t, 2> words{};
   const auto bytes = std::as_writable_bytes(std::span(words));
   const core::Address page = code.rescue().page;
@@ -50,7 +50,7 @@ Descent descent(const PlantedCode& code, pid_t child) {
     return Descent::unknown;
   }
   const bool is_ours =
-      TargetMemory(child).read(page + NativeRescue::kOwner, bytes) == bytes.size() &&
+      TargetMemory(child).read(page + NativeTrapHandler::kOwner, bytes) == bytes.size() &&
       words[0] == static_cast<std::uint64_t>(::getpid()) && words[1] != 0;
   return !is_ours                   ? Descent::from_before
          : words[1] == code.space() ? Descent::copy

@@ -18,7 +18,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using core::Address;
 
 constexpr std::uint64_t kPageSize = 4096;
@@ -75,7 +75,7 @@ Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
   constexpr std::uint64_t kAlignment = 16;
   Address begin{(end->value() + kAlignment - 1) / kAlignment * kAlignment};
   if (is_vdso) {
-    begin = std::max(begin, mapping.range.end - NativeRescue::kStubSize);
+    begin = std::max(begin, mapping.range.end - NativeTrapHandler::kTrampolineSize);
   }
   if (begin >= mapping.range.end || mapping.range.end - begin >= kPageSize) {
     return {};
@@ -83,7 +83,7 @@ Room room_behind(const TargetMemory& memory, const core::Mapping& mapping,
   std::vector<std::byte> there(mapping.range.end - begin);
   const bool is_blank =
       memory.read(begin, there) == there.size() &&
-      (there == std::vector<std::byte>(there.size()) || NativeRescue::is_stub(there));
+      (there == std::vector<std::byte>(there.size()) || NativeTrapHandler::is_trampoline(there));
   return is_blank || !is_vdso ? Room{begin, there.size(), is_blank} : Room{};
 }
 
@@ -100,12 +100,12 @@ std::optional<Address> find_place_for_calls(pid_t tid) {
   for (const core::Mapping& mapping : maps) {
     const Room room = room_behind(memory, mapping, maps);
     // The vdso, which is nobody's file, before all others.
-    if (mapping.path == kVdso && room.size >= NativeRescue::kStubSize) {
+    if (mapping.path == kVdso && room.size >= NativeTrapHandler::kTrampolineSize) {
       return room.begin;
     }
     best = room.is_better_than(best) ? room : best;
   }
-  return best.size >= NativeRescue::kSyscall.size() ? std::optional(best.begin) : std::nullopt;
+  return best.size >= NativeTrapHandler::kSyscall.size() ? std::optional(best.begin) : std::nullopt;
 }
 
 }  // namespace sp::supervisor

@@ -17,7 +17,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 
 constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
 
@@ -116,14 +116,14 @@ bool step_over_call(pid_t tid, const ptrace::Registers& at_call, StopCame& stop_
 }
 
 bool stands_before_call(pid_t tid, const ptrace::Registers& registers) {
-  std::array<std::byte, NativeRescue::kSyscall.size()> next{};
+  std::array<std::byte, NativeTrapHandler::kSyscall.size()> next{};
   return TargetMemory(tid).read(arch::Native::pc(registers), next) == next.size() &&
-         next == NativeRescue::kSyscall;
+         next == NativeTrapHandler::kSyscall;
 }
 
 bool settle_restart(pid_t tid, StopCame& stop_came) {
   const auto registers = ptrace::registers(tid);
-  if (!registers || !NativeRescue::may_hide_restart(*registers) ||
+  if (!registers || !NativeTrapHandler::may_hide_restart(*registers) ||
       !stands_before_call(tid, *registers)) {
     return registers.has_value();
   }
@@ -133,8 +133,8 @@ bool settle_restart(pid_t tid, StopCame& stop_came) {
   }
   bool settled = run_to_call(tid, Came::call_entry, stop_came);
   const auto call = ptrace::syscall_stop(tid);
-  if (settled && call && call->number != NativeRescue::kRestartCall) {
-    settled = ptrace::skip_syscall(tid, *registers, NativeRescue::result(*registers)) &&
+  if (settled && call && call->number != NativeTrapHandler::kRestartCall) {
+    settled = ptrace::skip_syscall(tid, *registers, NativeTrapHandler::result(*registers)) &&
               run_to_call(tid, Came::call_exit, stop_came);
   }
   settled = settled && run_to_interrupt(tid, stop_came);

@@ -24,7 +24,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using core::Address;
 
 /// Where it is confined by seccomp and we are not, the call could be the end of it.
@@ -66,7 +66,7 @@ class CodeInRoom {
 struct Before {
   ptrace::Registers registers;
   std::uint64_t mask = 0;
-  std::vector<std::vector<std::byte>> sets;  // NativeRescue::kVectorSets; empty where there is none
+  std::vector<std::vector<std::byte>> sets;  // NativeTrapHandler::kVectorSets; empty where there is none
 
   static std::optional<Before> of(pid_t tid) {
     const auto registers = ptrace::registers(tid);
@@ -75,7 +75,7 @@ struct Before {
       return std::nullopt;
     }
     Before before{*registers, *mask, {}};
-    for (const int set : NativeRescue::kVectorSets) {
+    for (const int set : NativeTrapHandler::kVectorSets) {
       before.sets.push_back(ptrace::register_set(tid, set).value_or(std::vector<std::byte>{}));
     }
     return before;
@@ -85,16 +85,16 @@ struct Before {
                                           const std::array<std::uint64_t, 6>& arguments) const {
     ptrace::Registers at = registers;
     arch::Native::set_pc(at, place);
-    NativeRescue::set_call(at, static_cast<std::uint64_t>(number), arguments);
-    NativeRescue::leave_red_zone(at);
+    NativeTrapHandler::set_call(at, static_cast<std::uint64_t>(number), arguments);
+    NativeTrapHandler::skip_red_zone(at);
     return at;
   }
 
   /// The mask aside.
   void put_back(pid_t tid) const {
     for (std::size_t i = 0; i < sets.size(); ++i) {
-      const int set = NativeRescue::kVectorSets.at(i);
-      if (NativeRescue::is_lost_in_call(set, sets[i])) {
+      const int set = NativeTrapHandler::kVectorSets.at(i);
+      if (NativeTrapHandler::is_lost_in_call(set, sets[i])) {
         (void)ptrace::write_register_set(tid, set, sets[i]);
       }
     }
@@ -124,12 +124,12 @@ core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const Before& 
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
   }
-  return NativeRescue::result(*after);
+  return NativeTrapHandler::result(*after);
 }
 
 core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const Before& before, long number,
                                         const std::array<std::uint64_t, 6>& arguments) {
-  const CodeInRoom code(TargetMemory(tid), place, NativeRescue::kSyscall);
+  const CodeInRoom code(TargetMemory(tid), place, NativeTrapHandler::kSyscall);
   if (!code.is_written() || !ptrace::set_signal_mask(tid, kAllSignals & ~(1ULL << (SIGTRAP - 1)))) {
     return core::fail("calling in the target", ESRCH);
   }
@@ -142,7 +142,7 @@ core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const Before& 
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
   }
-  return NativeRescue::result(*after);
+  return NativeTrapHandler::result(*after);
 }
 
 using MakeCall =
@@ -179,7 +179,7 @@ std::optional<std::uint64_t> flags_of_handler(pid_t tid, const Before& before, i
 /// the call in front of which the thread stands is to return EINTR for that: has it do so.
 void end_interrupted_call(pid_t tid, const Before& before, int delivered,
                           const MakeCall& make_call) {
-  const auto how = NativeRescue::after_handler(before.registers);
+  const auto how = NativeTrapHandler::after_handler(before.registers);
   const auto masks = read_signal_masks(tid);
   if (how == arch::AfterHandler::unknown || !masks || !stands_before_call(tid, before.registers)) {
     return;
@@ -198,8 +198,8 @@ void end_interrupted_call(pid_t tid, const Before& before, int delivered,
     }
   }
   auto registers = before.registers;
-  arch::Native::set_pc(registers, arch::Native::pc(registers) + NativeRescue::kSyscall.size());
-  NativeRescue::finish_call(registers, -EINTR);
+  arch::Native::set_pc(registers, arch::Native::pc(registers) + NativeTrapHandler::kSyscall.size());
+  NativeTrapHandler::finish_call(registers, -EINTR);
   (void)ptrace::set_registers(tid, registers);
 }
 
@@ -221,7 +221,7 @@ core::Result<std::int64_t> remote_call(pid_t tid, Address place, long number,
     stop_came.send_again(tid);
     return core::fail("calling in the target", EAGAIN);  // it is on its way out of a last one
   }
-  const auto stub = NativeRescue::stub(before->registers, before->mask, before->sets, room);
+  const auto stub = NativeTrapHandler::trampoline(before->registers, before->mask, before->sets, room);
   const int delivered = signal_to_be_delivered(tid);
   const MakeCall make_call = [&](long call, const std::array<std::uint64_t, 6>& with) {
     return delivered == 0 && !stub.empty() ? call_by_stub(tid, place, *before, stub, call, with)

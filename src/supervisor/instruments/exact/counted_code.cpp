@@ -111,7 +111,7 @@ bool CountedCode::plant_at(const core::Instruction& instruction) {
 }
 
 void CountedCode::gate(Address behind) {
-  constexpr auto& kSyscall = arch::NativeRescue::kSyscall;
+  constexpr auto& kSyscall = arch::NativeTrapHandler::kSyscall;
   const Address at = behind - kSyscall.size();
   if (!plants() || ground().at(at) != Ground::fixed || !gates_.insert(at).second) {
     return;

@@ -16,7 +16,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using core::Address;
 
 using Mask = std::uint64_t;
@@ -87,9 +87,9 @@ bool ExactCounter::change_mask_in_its_stead(Tracee& tracee, const CountedThread:
 
 void ExactCounter::on_gate(Tracee& tracee, Site& site, ptrace::Registers& registers) {
   CountedCode& code = *tracee.process->counted;
-  const auto [number, arguments] = NativeRescue::next_call(registers);
+  const auto [number, arguments] = NativeTrapHandler::next_call(registers);
   if (change_mask(tracee, number, arguments)) {
-    NativeRescue::finish_call(registers, 0);
+    NativeTrapHandler::finish_call(registers, 0);
     arch::Native::set_pc(registers, site.instruction.next());
     come_back(tracee, site.instruction.next());
   } else {
