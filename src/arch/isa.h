@@ -41,16 +41,16 @@ concept Isa = requires(const typename T::Registers& registers,
   { T::leaving_syscall(registers) } -> std::same_as<std::optional<int>>;
   // Where true, that is a guess: neither the registers nor the kernel say behind a stop whether a
   // thread comes out of a call, and with what that was made.
-  { T::kForgetsCalls } -> std::convertible_to<bool>;
+  { T::kInterruptedCallIsGuessed } -> std::convertible_to<bool>;
   // That call is about to return -EINTR itself (the kernel will not restart it).
   { T::returns_eintr(registers) } -> std::same_as<bool>;
   // That call was asleep and the kernel will restart it by itself (-ERESTART*).
   { T::will_restart(registers) } -> std::same_as<bool>;
   // The thread makes that call again when it goes on from its stop, as if it had not been made;
   // `word` is its first argument, for CPUs whose result register overwrites it.
-  T::rewind_syscall(mutable_registers, word);
+  T::restart_call(mutable_registers, word);
   // Re-executing this call after -EINTR means the same as never having been interrupted.
-  { T::is_safe_to_rewind(number) } -> std::same_as<bool>;
+  { T::is_restartable(number) } -> std::same_as<bool>;
 
   // breakpoint.h
   { T::kBreakpoint } -> std::convertible_to<std::span<const std::byte>>;

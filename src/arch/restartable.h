@@ -18,7 +18,7 @@ namespace sp::arch {
 // is left, so that a bare EINTR never comes from a stop), open, ioctl, splice and sendfile (may
 // have done a part), fallocate (starts from zero each time, so that frequent stops would keep it
 // from ever ending).
-inline constexpr auto kRewindable = std::to_array<std::string_view>({
+inline constexpr auto kRestartable = std::to_array<std::string_view>({
     "accept",  "accept4",    "connect",     "epoll_pwait",  "epoll_pwait2",    "epoll_wait",
     "futex",   "futex_wait", "futex_waitv", "io_getevents", "io_pgetevents",   "io_uring_enter",
     "msgrcv",  "msgsnd",     "poll",        "ppoll",        "pread64",         "preadv",
@@ -27,10 +27,10 @@ inline constexpr auto kRewindable = std::to_array<std::string_view>({
     "semop",   "semtimedop", "sendmmsg",    "sendmsg",      "sendto",          "write",
     "writev",
 });
-static_assert(std::ranges::is_sorted(kRewindable));
+static_assert(std::ranges::is_sorted(kRestartable));
 
-[[nodiscard]] inline bool is_rewindable(std::string_view syscall) {
-  return std::ranges::binary_search(kRewindable, syscall);
+[[nodiscard]] inline bool is_restartable_call(std::string_view syscall) {
+  return std::ranges::binary_search(kRestartable, syscall);
 }
 
 /// What becomes of a call that a signal interrupted where a handler runs.

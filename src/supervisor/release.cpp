@@ -81,7 +81,7 @@ void Supervisor::wake_one_of_each(std::set<const TracedProcess*> processes) {
     const auto call = text ? parse_syscall(*text) : std::nullopt;
     const std::string_view name =
         call ? arch::Native::syscall_name(call->number) : std::string_view{};
-    if (call && (arch::Native::is_safe_to_rewind(call->number) ||
+    if (call && (arch::Native::is_restartable(call->number) ||
                  std::find(kGoesOn.begin(), kGoesOn.end(), name) != kGoesOn.end())) {
       tracee.is_awaited = ptrace::interrupt(tid).has_value();
       processes.erase(tracee.process.get());

@@ -43,7 +43,7 @@ struct AArch64 {
   }
 
   static std::string_view syscall_name(int number) { return aarch64::syscall_name(number); }
-  static constexpr bool kForgetsCalls = true;
+  static constexpr bool kInterruptedCallIsGuessed = true;
   static std::optional<int> leaving_syscall(const Registers& registers) {
     return aarch64::leaving_syscall(registers);
   }
@@ -51,10 +51,10 @@ struct AArch64 {
     return aarch64::returns_eintr(registers);
   }
   static bool will_restart(const Registers& registers) { return aarch64::will_restart(registers); }
-  static void rewind_syscall(Registers& registers, std::uint64_t first_argument) {
-    aarch64::rewind_syscall(registers, first_argument);
+  static void restart_call(Registers& registers, std::uint64_t first_argument) {
+    aarch64::restart_call(registers, first_argument);
   }
-  static bool is_safe_to_rewind(int number) { return aarch64::is_safe_to_rewind(number); }
+  static bool is_restartable(int number) { return aarch64::is_restartable(number); }
 
   static constexpr bool is_breakpoint_code(int code) { return aarch64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return aarch64::is_step_code(code); }

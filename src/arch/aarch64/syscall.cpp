@@ -32,11 +32,11 @@ bool returns_eintr(const Registers& registers) { return leaving_syscall(register
 
 bool will_restart(const Registers& /*registers*/) { return false; }
 
-void rewind_syscall(Registers& registers, std::uint64_t first_argument) {
+void restart_call(Registers& registers, std::uint64_t first_argument) {
   registers.pc -= 4;
   registers.x[0] = first_argument;
 }
 
-bool is_safe_to_rewind(int number) { return is_rewindable(syscall_name(number)); }
+bool is_restartable(int number) { return is_restartable_call(syscall_name(number)); }
 
 }  // namespace sp::arch::aarch64

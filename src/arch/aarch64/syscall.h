@@ -25,8 +25,8 @@ namespace sp::arch::aarch64 {
 [[nodiscard]] bool will_restart(const Registers& registers);
 
 /// Puts pc back on the `svc`, and `first_argument` into x0, which the result has overwritten.
-void rewind_syscall(Registers& registers, std::uint64_t first_argument);
+void restart_call(Registers& registers, std::uint64_t first_argument);
 
-[[nodiscard]] bool is_safe_to_rewind(int number);
+[[nodiscard]] bool is_restartable(int number);
 
 }  // namespace sp::arch::aarch64

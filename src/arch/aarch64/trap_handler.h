@@ -79,7 +79,7 @@ struct TrapHandler {
     if (x[8] == kRestartCall || may_hide_restart(registers) || is_poll) {
       return AfterHandler::ends;
     }
-    return is_rewindable(name) || name == "wait4" || name == "waitid" || name == "flock"
+    return is_restartable_call(name) || name == "wait4" || name == "waitid" || name == "flock"
                ? AfterHandler::by_the_handler
                : AfterHandler::unknown;
   }

@@ -43,16 +43,16 @@ struct X86_64 {
   }
 
   static std::string_view syscall_name(int number) { return x86_64::syscall_name(number); }
-  static constexpr bool kForgetsCalls = false;
+  static constexpr bool kInterruptedCallIsGuessed = false;
   static std::optional<int> leaving_syscall(const Registers& registers) {
     return x86_64::leaving_syscall(registers);
   }
   static bool returns_eintr(const Registers& registers) { return x86_64::returns_eintr(registers); }
   static bool will_restart(const Registers& registers) { return x86_64::will_restart(registers); }
-  static void rewind_syscall(Registers& registers, std::uint64_t first_argument) {
-    x86_64::rewind_syscall(registers, first_argument);
+  static void restart_call(Registers& registers, std::uint64_t first_argument) {
+    x86_64::restart_call(registers, first_argument);
   }
-  static bool is_safe_to_rewind(int number) { return x86_64::is_safe_to_rewind(number); }
+  static bool is_restartable(int number) { return x86_64::is_restartable(number); }
 
   static constexpr bool is_breakpoint_code(int code) { return x86_64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return x86_64::is_step_code(code); }

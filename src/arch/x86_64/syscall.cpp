@@ -45,13 +45,13 @@ bool will_restart(const Registers& registers) {
   return leaving_syscall(registers) && is_kernel_restart(result_of(registers));
 }
 
-void rewind_syscall(Registers& registers, std::uint64_t /*first_argument*/) {
+void restart_call(Registers& registers, std::uint64_t /*first_argument*/) {
   // Not by moving rip: the kernel looks at rax after the stop, and with this value it makes the
   // call again where no handler runs, and returns EINTR where another signal, pending behind our
   // stop, does run one: what the program would have seen without us.
   registers.rax = static_cast<std::uint64_t>(kRestartUnlessHandled);
 }
 
-bool is_safe_to_rewind(int number) { return is_rewindable(syscall_name(number)); }
+bool is_restartable(int number) { return is_restartable_call(syscall_name(number)); }
 
 }  // namespace sp::arch::x86_64

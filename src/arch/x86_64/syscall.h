@@ -24,8 +24,8 @@ namespace sp::arch::x86_64 {
 
 /// Makes the kernel repeat the call of a thread that is in a signal-delivery-stop, group-stop or
 /// PTRACE_INTERRUPT stop. `first_argument` is still in its register here and is not looked at.
-void rewind_syscall(Registers& registers, std::uint64_t first_argument);
+void restart_call(Registers& registers, std::uint64_t first_argument);
 
-[[nodiscard]] bool is_safe_to_rewind(int number);
+[[nodiscard]] bool is_restartable(int number);
 
 }  // namespace sp::arch::x86_64

@@ -14,7 +14,7 @@ namespace sp::supervisor {
 /// To be called at a stop from which the thread will go on without a handler because of
 /// `signal` (0: nothing is delivered). Where its system call is about to fail with EINTR for no
 /// reason that it would have had without us, changes `registers`, and the thread's own, so that
-/// the call is made again. True where it did; never where Native::kForgetsCalls.
+/// the call is made again. True where it did; never where Native::kInterruptedCallIsGuessed.
 bool undo_interruption(pid_t tid, ptrace::Registers& registers, int signal);
 
 }  // namespace sp::supervisor
