@@ -91,10 +91,10 @@ concept Isa = requires(const typename T::Registers& registers,
   { T::kJumpReach } -> std::convertible_to<std::uint64_t>;
 
   // exclusive.h: what must not be stopped within, for those CPUs that have such; 0 on others.
-  { T::kLongestExclusive } -> std::convertible_to<std::size_t>;
-  { T::kLongestExclusiveCopy } -> std::convertible_to<std::size_t>;
-  { T::exclusive_length(bytes) } -> std::same_as<std::size_t>;
-  { T::relocate_exclusive(bytes, address, address) } -> std::same_as<std::optional<ExclusiveCopy>>;
+  { T::kLongestAtomicSequence } -> std::convertible_to<std::size_t>;
+  { T::kLongestRelocatedSequence } -> std::convertible_to<std::size_t>;
+  { T::atomic_sequence_length(bytes) } -> std::same_as<std::size_t>;
+  { T::relocate_atomic_sequence(bytes, address, address) } -> std::same_as<std::optional<RelocatedAtomicSequence>>;
 };
 
 }  // namespace sp::arch

@@ -47,12 +47,12 @@ std::optional<std::uint32_t> jump(Address from, Address to) {
 
 }  // namespace
 
-std::size_t exclusive_length(std::span<const std::byte> code) {
+std::size_t atomic_sequence_length(std::span<const std::byte> code) {
   const auto first = read_word(code);
   if (!first || !is_load_exclusive(*first)) {
     return 0;
   }
-  for (std::size_t at = kWord; at + kWord <= std::min(code.size(), kLongestExclusive);
+  for (std::size_t at = kWord; at + kWord <= std::min(code.size(), kLongestAtomicSequence);
        at += kWord) {
     const auto word = read_word(code.subspan(at));
     if (word && is_load_exclusive(*word)) {
@@ -65,12 +65,12 @@ std::size_t exclusive_length(std::span<const std::byte> code) {
   return 0;
 }
 
-std::optional<ExclusiveCopy> relocate_exclusive(std::span<const std::byte> code, Address from,
+std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(std::span<const std::byte> code, Address from,
                                                 Address to) {
-  const std::size_t length = exclusive_length(code);
+  const std::size_t length = atomic_sequence_length(code);
   const core::AddressRange inside{from, from + length};
   std::vector<Address> ways_out{inside.end};
-  ExclusiveCopy copy;
+  RelocatedAtomicSequence copy;
   for (std::size_t at = 0; at < length; at += kWord) {
     const auto word = read_word(code.subspan(at));
     const auto instruction = decode(code.subspan(at), from + at);
@@ -88,7 +88,7 @@ std::optional<ExclusiveCopy> relocate_exclusive(std::span<const std::byte> code,
   }
   for (const Address way : ways_out) {
     const auto word = jump(to + copy.code.size(), way);
-    if (!word || length == 0 || copy.code.size() + kWord > kLongestExclusiveCopy) {
+    if (!word || length == 0 || copy.code.size() + kWord > kLongestRelocatedSequence) {
       return std::nullopt;
     }
     copy.exits.push_back({copy.code.size(), way});

@@ -32,8 +32,8 @@ struct AArch64 {
   static constexpr std::span<const std::byte> kBreakpoint = aarch64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = aarch64::kLongestRelocation;
   static constexpr std::uint64_t kJumpReach = aarch64::kJumpReach;
-  static constexpr std::size_t kLongestExclusive = aarch64::kLongestExclusive;
-  static constexpr std::size_t kLongestExclusiveCopy = aarch64::kLongestExclusiveCopy;
+  static constexpr std::size_t kLongestAtomicSequence = aarch64::kLongestAtomicSequence;
+  static constexpr std::size_t kLongestRelocatedSequence = aarch64::kLongestRelocatedSequence;
 
   static core::Address pc(const Registers& registers) { return aarch64::pc(registers); }
   static core::Address sp(const Registers& registers) { return aarch64::sp(registers); }
@@ -89,12 +89,12 @@ struct AArch64 {
                                                         core::Address from, core::Address to) {
     return aarch64::relocate(code, from, to);
   }
-  static std::size_t exclusive_length(std::span<const std::byte> code) {
-    return aarch64::exclusive_length(code);
+  static std::size_t atomic_sequence_length(std::span<const std::byte> code) {
+    return aarch64::atomic_sequence_length(code);
   }
-  static std::optional<ExclusiveCopy> relocate_exclusive(std::span<const std::byte> code,
+  static std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(std::span<const std::byte> code,
                                                          core::Address from, core::Address to) {
-    return aarch64::relocate_exclusive(code, from, to);
+    return aarch64::relocate_atomic_sequence(code, from, to);
   }
 };
 static_assert(Isa<AArch64>);

@@ -10,12 +10,12 @@
 namespace sp::arch::x86_64 {
 
 /// Atomic changes are single instructions here.
-inline constexpr std::size_t kLongestExclusive = 0;
-inline constexpr std::size_t kLongestExclusiveCopy = 0;
+inline constexpr std::size_t kLongestAtomicSequence = 0;
+inline constexpr std::size_t kLongestRelocatedSequence = 0;
 
-[[nodiscard]] inline std::size_t exclusive_length(std::span<const std::byte> /*code*/) { return 0; }
+[[nodiscard]] inline std::size_t atomic_sequence_length(std::span<const std::byte> /*code*/) { return 0; }
 
-[[nodiscard]] inline std::optional<ExclusiveCopy> relocate_exclusive(
+[[nodiscard]] inline std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(
     std::span<const std::byte> /*code*/, core::Address /*from*/, core::Address /*to*/) {
   return std::nullopt;
 }

@@ -32,8 +32,8 @@ struct X86_64 {
   static constexpr std::span<const std::byte> kBreakpoint = x86_64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = x86_64::kLongestRelocation;
   static constexpr std::uint64_t kJumpReach = x86_64::kJumpReach;
-  static constexpr std::size_t kLongestExclusive = x86_64::kLongestExclusive;
-  static constexpr std::size_t kLongestExclusiveCopy = x86_64::kLongestExclusiveCopy;
+  static constexpr std::size_t kLongestAtomicSequence = x86_64::kLongestAtomicSequence;
+  static constexpr std::size_t kLongestRelocatedSequence = x86_64::kLongestRelocatedSequence;
 
   static core::Address pc(const Registers& registers) { return x86_64::pc(registers); }
   static core::Address sp(const Registers& registers) { return x86_64::sp(registers); }
@@ -87,12 +87,12 @@ struct X86_64 {
                                                         core::Address from, core::Address to) {
     return x86_64::relocate(code, from, to);
   }
-  static std::size_t exclusive_length(std::span<const std::byte> code) {
-    return x86_64::exclusive_length(code);
+  static std::size_t atomic_sequence_length(std::span<const std::byte> code) {
+    return x86_64::atomic_sequence_length(code);
   }
-  static std::optional<ExclusiveCopy> relocate_exclusive(std::span<const std::byte> code,
+  static std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(std::span<const std::byte> code,
                                                          core::Address from, core::Address to) {
-    return x86_64::relocate_exclusive(code, from, to);
+    return x86_64::relocate_atomic_sequence(code, from, to);
   }
 };
 static_assert(Isa<X86_64>);

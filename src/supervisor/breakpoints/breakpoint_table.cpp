@@ -145,7 +145,7 @@ std::optional<Address> PlantedCode::copy_of(const Site& site, pid_t tid) {
 }
 
 std::optional<Address> PlantedCode::copy_of_sequence(Address from, pid_t tid) {
-  std::array<std::byte, Native::kLongestExclusive> code{};
+  std::array<std::byte, Native::kLongestAtomicSequence> code{};
   const std::size_t size = fetch(from, code);
   const OutOfLine::Sequence* const copy =
       copies_.copy_of_sequence(from, std::span(code).first(size), memory_, rescue_.call, tid);
@@ -162,24 +162,24 @@ std::optional<Address> PlantedCode::copy_of_sequence(Address from, pid_t tid) {
 }
 
 std::size_t PlantedCode::sequence_at(Address address) {
-  if constexpr (Native::kLongestExclusive > 0) {
-    std::array<std::byte, Native::kLongestExclusive> code{};
+  if constexpr (Native::kLongestAtomicSequence > 0) {
+    std::array<std::byte, Native::kLongestAtomicSequence> code{};
     const std::span<std::byte> there = std::span(code).first(fetch(address, code));
-    const bool can_move = Native::relocate_exclusive(there, address, address).has_value();
-    return can_move ? Native::exclusive_length(there) : 0;
+    const bool can_move = Native::relocate_atomic_sequence(there, address, address).has_value();
+    return can_move ? Native::atomic_sequence_length(there) : 0;
   } else {
     return 0;
   }
 }
 
 bool PlantedCode::is_in_sequence(Address address) {
-  if constexpr (Native::kLongestExclusive > 0) {
-    std::array<std::byte, 2 * Native::kLongestExclusive> code{};
-    const Address first = address - Native::kLongestExclusive;
+  if constexpr (Native::kLongestAtomicSequence > 0) {
+    std::array<std::byte, 2 * Native::kLongestAtomicSequence> code{};
+    const Address first = address - Native::kLongestAtomicSequence;
     const std::span<std::byte> there = std::span(code).first(fetch(first, code));
-    for (std::size_t at = 0; at <= Native::kLongestExclusive && at < there.size();
+    for (std::size_t at = 0; at <= Native::kLongestAtomicSequence && at < there.size();
          at += Native::kBreakpoint.size()) {
-      if (at + Native::exclusive_length(there.subspan(at)) > Native::kLongestExclusive) {
+      if (at + Native::atomic_sequence_length(there.subspan(at)) > Native::kLongestAtomicSequence) {
         return true;
       }
     }

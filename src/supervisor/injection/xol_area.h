@@ -27,7 +27,7 @@ class OutOfLine {
                                                      const TargetMemory& memory, core::Address call,
                                                      pid_t tid);
 
-  /// The same for a sequence that must not be stopped within (arch/exclusive.h): its copy, and the
+  /// The same for a sequence that must not be stopped within (arch/atomic_sequence.h): its copy, and the
   /// jumps at which a thread comes out of it.
   struct Sequence {
     core::Address at;

@@ -28,21 +28,21 @@ const std::vector<std::byte> kCompareAndSwap =
     code_of({0x885ffc03, 0x6b01007f, 0x54000061, 0x88047c02, 0x35ffff84, 0xd65f03c0});
 
 TEST(AArch64Exclusive, ends_at_the_store) {
-  EXPECT_EQ(exclusive_length(kCompareAndSwap), 16U);
-  EXPECT_EQ(exclusive_length(std::span(kCompareAndSwap).subspan(4)), 0U);
-  EXPECT_EQ(exclusive_length(code_of({0xc85f7c03, 0xc8047c02})), 8U);  // 64 bits
-  EXPECT_EQ(exclusive_length(code_of({0xc87f0c02, 0xc8241402})), 8U);  // ldxp, stxp
+  EXPECT_EQ(atomic_sequence_length(kCompareAndSwap), 16U);
+  EXPECT_EQ(atomic_sequence_length(std::span(kCompareAndSwap).subspan(4)), 0U);
+  EXPECT_EQ(atomic_sequence_length(code_of({0xc85f7c03, 0xc8047c02})), 8U);  // 64 bits
+  EXPECT_EQ(atomic_sequence_length(code_of({0xc87f0c02, 0xc8241402})), 8U);  // ldxp, stxp
 }
 
 TEST(AArch64Exclusive, is_none_without_a_store) {
-  EXPECT_EQ(exclusive_length(code_of({0x885ffc03, 0xd65f03c0})), 0U);
-  EXPECT_EQ(exclusive_length(code_of({0x885ffc03, 0x885ffc03, 0x88047c02})), 0U);
-  EXPECT_EQ(exclusive_length(code_of({0x08207c82, 0x88047c02})), 0U);  // casp
-  EXPECT_EQ(exclusive_length({}), 0U);
+  EXPECT_EQ(atomic_sequence_length(code_of({0x885ffc03, 0xd65f03c0})), 0U);
+  EXPECT_EQ(atomic_sequence_length(code_of({0x885ffc03, 0x885ffc03, 0x88047c02})), 0U);
+  EXPECT_EQ(atomic_sequence_length(code_of({0x08207c82, 0x88047c02})), 0U);  // casp
+  EXPECT_EQ(atomic_sequence_length({}), 0U);
 }
 
 TEST(AArch64Exclusive, leaves_its_copy_by_jumps_behind_it) {
-  const auto copy = relocate_exclusive(kCompareAndSwap, kFrom, kTo);
+  const auto copy = relocate_atomic_sequence(kCompareAndSwap, kFrom, kTo);
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->code, code_of({0x885ffc03, 0x6b01007f, 0x54000061, 0x88047c02,  //
                                  0x17fc0000,                                      // b 0x401010
@@ -55,9 +55,9 @@ TEST(AArch64Exclusive, leaves_its_copy_by_jumps_behind_it) {
 }
 
 TEST(AArch64Exclusive, is_not_copied_with_what_depends_on_its_place) {
-  EXPECT_FALSE(relocate_exclusive(code_of({0x885ffc03, 0x10000000, 0x88047c02}), kFrom, kTo));
-  EXPECT_FALSE(relocate_exclusive(code_of({0x885ffc03, 0x94000010, 0x88047c02}), kFrom, kTo));
-  EXPECT_FALSE(relocate_exclusive(kCompareAndSwap, kFrom, kFrom + (std::uint64_t{1} << 30U)));
+  EXPECT_FALSE(relocate_atomic_sequence(code_of({0x885ffc03, 0x10000000, 0x88047c02}), kFrom, kTo));
+  EXPECT_FALSE(relocate_atomic_sequence(code_of({0x885ffc03, 0x94000010, 0x88047c02}), kFrom, kTo));
+  EXPECT_FALSE(relocate_atomic_sequence(kCompareAndSwap, kFrom, kFrom + (std::uint64_t{1} << 30U)));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ bool ExactCounter::begin_thread(Tracee& tracee, core::TimePoint now) {
   tracee.counted.begun = true;
   CountedCode& code = *tracee.process->counted;
   // Where some sequences cannot be stepped through, their copies have breakpoints.
-  if ((code.plants() || Native::kLongestExclusive > 0) && !code.rescue().tried) {
+  if ((code.plants() || Native::kLongestAtomicSequence > 0) && !code.rescue().tried) {
     read_maps(*tracee.process, tracee.id);
     install_rescue(code, tracee.id.tid);
     if (code.plants() && !code.rescue().handler_is_ours) {

@@ -47,7 +47,7 @@ void ExactCounter::go(Tracee& tracee) {
     }
     return;
   }
-  if constexpr (Native::kLongestExclusive > 0) {
+  if constexpr (Native::kLongestAtomicSequence > 0) {
     if (thread.stepped && !thread.call && thread.next && thread.next->flow == Flow::next) {
       auto registers = ptrace::registers(tracee.id.tid);
       if (registers && Native::pc(*registers) == thread.next->address &&
