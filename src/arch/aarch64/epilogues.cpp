@@ -122,7 +122,7 @@ class ExitReader {
     }
   }
 
-  std::optional<Frames::Exit> read() {
+  std::optional<Frames::Epilogue> read() {
     constexpr std::size_t kLongest = 16;  // instructions
     for (std::size_t at = 0; at < kLongest * kInstruction; at += kInstruction) {
       const FrameStep step(code_, at);
@@ -191,17 +191,17 @@ class ExitReader {
   std::int64_t sp_ = 0;
   bool popped_ = false;
   bool frame_pointer_restored_ = false;
-  Frames::Exit exit_;
+  Frames::Epilogue exit_;
 };
 
 }  // namespace
 
-std::optional<Frames::Exit> Frames::find_exit(std::span<const std::byte> before,
+std::optional<Frames::Epilogue> Frames::find_epilogue(std::span<const std::byte> before,
                                               std::span<const std::byte> code) {
   return ExitReader(before, code).read();
 }
 
-Frames::Entry Frames::read_entry(std::span<const std::byte> done) {
+Frames::Prologue Frames::read_prologue(std::span<const std::byte> done) {
   constexpr std::size_t kLongest = 64;  // instructions
   std::size_t begin = done.size() / kInstruction * kInstruction;
   const std::size_t end = begin;
@@ -228,7 +228,7 @@ Frames::Entry Frames::read_entry(std::span<const std::byte> done) {
       return {};
     }
   }
-  Entry entry;
+  Prologue entry;
   entry.lowered = -sp;
   if (overwritten && saved) {
     entry.frame_pointer_slot = *saved - sp;

@@ -34,7 +34,7 @@ struct Frames {
   /// The way out of a function whose epilogue a thread is in: a straight run of loads, stack
   /// releases and a return, which will do exactly this, whatever unwind tables say of it (clang
   /// says nothing). The return address is in x30 then.
-  struct Exit {
+  struct Epilogue {
     unsigned base = kStackPointer;
     std::int64_t return_slot = 0;  // where sp will be
     std::int64_t released = 0;     // nothing here
@@ -49,16 +49,16 @@ struct Frames {
     /// Of a direct jump: its target counted from the first byte of the code.
     std::optional<std::int64_t> jump_target;
   };
-  [[nodiscard]] static std::optional<Exit> find_exit(std::span<const std::byte> before,
+  [[nodiscard]] static std::optional<Epilogue> find_epilogue(std::span<const std::byte> before,
                                                      std::span<const std::byte> code);
 
   /// What the instructions of a function up to pc have done to the stack. clang describes a
   /// prologue only behind its last instruction.
-  struct Entry {
+  struct Prologue {
     std::int64_t lowered = 0;                        // bytes that sp was moved down
     std::optional<std::int64_t> frame_pointer_slot;  // from sp: where the caller's is, if changed
   };
-  [[nodiscard]] static Entry read_entry(std::span<const std::byte> done);
+  [[nodiscard]] static Prologue read_prologue(std::span<const std::byte> done);
 
   /// What is described for pc is described right only so many bytes further: behind an instruction
   /// that does nothing, as the first of _dl_runtime_resolve.

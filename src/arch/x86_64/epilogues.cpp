@@ -14,7 +14,7 @@ class ExitReader {
  public:
   explicit ExitReader(Bytes code) : code_(code) {}
 
-  std::optional<Frames::Exit> read() {
+  std::optional<Frames::Epilogue> read() {
     constexpr int kLongest = 16;  // instructions; real ones have at most nine
     for (int i = 0; i < kLongest; ++i) {
       const Bytes rest = code_.subspan(at_);
@@ -138,12 +138,12 @@ class ExitReader {
   std::int64_t slot_ = 0;
   bool popped_ = false;
   bool frame_pointer_restored_ = false;
-  Frames::Exit exit_;
+  Frames::Epilogue exit_;
 };
 
 }  // namespace
 
-std::optional<Frames::Exit> Frames::find_exit(std::span<const std::byte> /*before*/,
+std::optional<Frames::Epilogue> Frames::find_epilogue(std::span<const std::byte> /*before*/,
                                               std::span<const std::byte> code) {
   return ExitReader(code).read();
 }

@@ -34,7 +34,7 @@ struct Frames {
   /// The way out of a function whose epilogue a thread is in: a straight run of pops, stack
   /// releases and a return, which will do exactly this, whatever unwind tables say of it (clang
   /// says nothing).
-  struct Exit {
+  struct Epilogue {
     unsigned base = kStackPointer;  // or kFramePointer: slots count from this register
     std::int64_t return_slot = 0;
     std::int64_t released = 0;  // bytes above the return address that the return pops too
@@ -49,15 +49,15 @@ struct Frames {
     /// Of a direct jump: its target counted from the first byte of the code.
     std::optional<std::int64_t> jump_target;
   };
-  [[nodiscard]] static std::optional<Exit> find_exit(std::span<const std::byte> before,
+  [[nodiscard]] static std::optional<Epilogue> find_epilogue(std::span<const std::byte> before,
                                                      std::span<const std::byte> code);
 
   /// Compilers describe their prologues here. See the other CPU's.
-  struct Entry {
+  struct Prologue {
     std::int64_t lowered = 0;
     std::optional<std::int64_t> frame_pointer_slot;
   };
-  [[nodiscard]] static Entry read_entry(std::span<const std::byte> /*done*/) { return {}; }
+  [[nodiscard]] static Prologue read_prologue(std::span<const std::byte> /*done*/) { return {}; }
   [[nodiscard]] static std::size_t idle_length(std::span<const std::byte> /*code*/) { return 0; }
 
   /// Where, from sp, the return address stands in code that has no unwind table and has not set

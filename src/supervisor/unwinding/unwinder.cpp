@@ -87,7 +87,7 @@ StackWalk::Step StackWalk::leave() {
 }
 
 StackWalk::Step StackWalk::leave_by_exit() {
-  const auto exit = NativeFrames::find_exit(region_.code_before(pc_), region_.code_from(pc_));
+  const auto exit = NativeFrames::find_epilogue(region_.code_before(pc_), region_.code_from(pc_));
   if (!exit || (exit->by_jump && exit->jump_target && !leaves_function(*exit->jump_target))) {
     return Step::no_answer;
   }

@@ -69,7 +69,7 @@ StackWalk::Step StackWalk::leave_by_entry() {
     if (!function || pc - function->begin > before.size()) {
       return Step::no_answer;
     }
-    const auto entry = NativeFrames::read_entry(before.last(pc - function->begin));
+    const auto entry = NativeFrames::read_prologue(before.last(pc - function->begin));
     if (entry.lowered <= 0) {
       return Step::no_answer;
     }
