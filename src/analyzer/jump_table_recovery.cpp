@@ -37,7 +37,7 @@ JumpResolver::JumpResolver(const CodeWalk& walk, const ReadCode& read, SearchBud
   }
 }
 
-arch::PathStep JumpResolver::step_at(Offset at) const {
+arch::PathInstruction JumpResolver::step_at(Offset at) const {
   return {walk_.address_of(at), walk_.code().subspan(at, walk_.length_at(at))};
 }
 
@@ -130,7 +130,7 @@ JumpResolver::Verdict JumpResolver::judge() {
   if (!budget_.take(path_.size())) {
     return {};
   }
-  std::vector<arch::PathStep> steps;
+  std::vector<arch::PathInstruction> steps;
   steps.reserve(path_.size());
   for (auto at = path_.rbegin(); at != path_.rend(); ++at) {
     steps.push_back(step_at(*at));

@@ -55,7 +55,7 @@ class JumpResolver {
 
   [[nodiscard]] std::vector<Offset> before(Offset at) const;
   [[nodiscard]] std::optional<Offset> straight_before(Offset at) const;
-  [[nodiscard]] arch::PathStep step_at(Offset at) const;
+  [[nodiscard]] arch::PathInstruction step_at(Offset at) const;
   /// Along every way that ends in `path_` (the jump first), as far back as is needed.
   [[nodiscard]] Verdict look_back();
   [[nodiscard]] Verdict judge();

@@ -23,7 +23,7 @@ template <typename T>
 concept Isa = requires(const typename T::Registers& registers,
                        typename T::Registers& mutable_registers, std::span<const std::byte> bytes,
                        core::Address address, std::uint64_t word, int number,
-                       std::span<const PathStep> path, std::span<const KnownRegister> known,
+                       std::span<const PathInstruction> path, std::span<const KnownRegister> known,
                        MemoryAccess& memory) {
   // registers.h: what PTRACE_GETREGSET NT_PRSTATUS fills, byte for byte.
   { T::kName } -> std::convertible_to<std::string_view>;  // "x86_64", "aarch64"

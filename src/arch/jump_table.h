@@ -27,7 +27,7 @@ struct JumpTable {
 };
 
 /// An instruction on the way to a jump.
-struct PathStep {
+struct PathInstruction {
   core::Address address;
   std::span<const std::byte> bytes;  // of it, and maybe more
 };

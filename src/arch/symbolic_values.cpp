@@ -6,7 +6,7 @@
 namespace sp::arch {
 namespace {
 
-using Part = PathValue::Part;
+using Term = SymbolicValue::Term;
 
 constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};
 /// More cases than any switch has; a byte or two that were never compared give that many.
@@ -55,83 +55,83 @@ Relation opposite(Relation relation) {
   return Relation::other;
 }
 
-PathValues::PathValues() {
-  terms_.reserve(kRegisters + 8);
-  terms_.resize(1);
-  for (PathValue& value : registers_) {
-    Term initial;
+SymbolicValues::SymbolicValues() {
+  symbols_.reserve(kRegisters + 8);
+  symbols_.resize(1);
+  for (SymbolicValue& value : registers_) {
+    Symbol initial;
     initial.kind = Kind::initial;
-    value = term(initial);
+    value = symbol(initial);
   }
 }
 
-PathValue PathValues::term(const Term& term) {
-  terms_.push_back(term);
-  PathValue value;
-  value.parts[0] = {static_cast<std::uint32_t>(terms_.size() - 1), 1};
+SymbolicValue SymbolicValues::symbol(const Symbol& symbol) {
+  symbols_.push_back(symbol);
+  SymbolicValue value;
+  value.terms[0] = {static_cast<std::uint32_t>(symbols_.size() - 1), 1};
   return value;
 }
 
-bool PathValues::is_untouched(unsigned reg) const {
-  return registers_[reg].is_term() && registers_[reg].parts[0].term == reg + 1;
+bool SymbolicValues::is_untouched(unsigned reg) const {
+  return registers_[reg].is_symbol() && registers_[reg].terms[0].symbol == reg + 1;
 }
 
-RegisterEffect PathValues::effect_on(unsigned reg) const {
+RegisterEffect SymbolicValues::effect_on(unsigned reg) const {
   if (is_untouched(reg)) {
     return {};
   }
-  const PathValue& value = registers_[reg];
+  const SymbolicValue& value = registers_[reg];
   if (value.is_constant()) {
     return {true, value.constant, std::nullopt};
   }
-  const auto from = initial_register(value.parts[0]);
-  return from && value.parts[1].term == 0 ? RegisterEffect{true, value.constant, from}
+  const auto from = initial_register(value.terms[0]);
+  return from && value.terms[1].symbol == 0 ? RegisterEffect{true, value.constant, from}
                                           : RegisterEffect{true, std::nullopt, std::nullopt};
 }
 
-PathValue PathValues::unknown(std::optional<std::uint64_t> most) {
-  Term opaque;
+SymbolicValue SymbolicValues::unknown(std::optional<std::uint64_t> most) {
+  Symbol opaque;
   opaque.kind = Kind::opaque;
   opaque.most = most;
-  return term(opaque);
+  return symbol(opaque);
 }
 
-PathValue PathValues::add(const PathValue& a, const PathValue& b) {
-  PathValue sum{a.constant + b.constant, a.parts};
-  for (const Part& part : b.parts) {
-    if (part.term == 0) {
+SymbolicValue SymbolicValues::add(const SymbolicValue& a, const SymbolicValue& b) {
+  SymbolicValue sum{a.constant + b.constant, a.terms};
+  for (const Term& term : b.terms) {
+    if (term.symbol == 0) {
       break;
     }
-    const auto same = std::find_if(sum.parts.begin(), sum.parts.end(), [&](const Part& other) {
-      return other.term == part.term || other.term == 0;
+    const auto same = std::find_if(sum.terms.begin(), sum.terms.end(), [&](const Term& other) {
+      return other.symbol == term.symbol || other.symbol == 0;
     });
-    if (same == sum.parts.end()) {
+    if (same == sum.terms.end()) {
       return unknown();
     }
-    *same = {part.term, same->factor + part.factor};
+    *same = {term.symbol, same->factor + term.factor};
     if (same->factor == 0) {
       *same = {};
     }
-    if (sum.parts[0].term == 0 ||
-        (sum.parts[1].term != 0 && sum.parts[1].term < sum.parts[0].term)) {
-      std::swap(sum.parts[0], sum.parts[1]);
+    if (sum.terms[0].symbol == 0 ||
+        (sum.terms[1].symbol != 0 && sum.terms[1].symbol < sum.terms[0].symbol)) {
+      std::swap(sum.terms[0], sum.terms[1]);
     }
   }
   return sum;
 }
 
-PathValue PathValues::multiply(const PathValue& a, std::uint64_t factor) {
-  PathValue product{a.constant * factor, a.parts};
-  for (Part& part : product.parts) {
-    part.factor *= factor;
-    if (part.term != 0 && part.factor == 0) {
+SymbolicValue SymbolicValues::multiply(const SymbolicValue& a, std::uint64_t factor) {
+  SymbolicValue product{a.constant * factor, a.terms};
+  for (Term& term : product.terms) {
+    term.factor *= factor;
+    if (term.symbol != 0 && term.factor == 0) {
       return unknown();
     }
   }
   return product;
 }
 
-PathValue PathValues::extend(const PathValue& value, unsigned width, bool is_signed) {
+SymbolicValue SymbolicValues::extend(const SymbolicValue& value, unsigned width, bool is_signed) {
   if (width >= 8) {
     return value;
   }
@@ -142,11 +142,11 @@ PathValue PathValues::extend(const PathValue& value, unsigned width, bool is_sig
   if (most(value).value_or(kUnbounded) <= fits) {
     return value;
   }
-  Term wanted;
+  Symbol wanted;
   wanted.kind = Kind::extension;
   wanted.of = value;
-  if (value.is_term()) {
-    const Term& inner = terms_[value.parts[0].term];
+  if (value.is_symbol()) {
+    const Symbol& inner = symbols_[value.terms[0].symbol];
     const bool cuts = inner.kind == Kind::extension || inner.kind == Kind::load;
     if (cuts && inner.width <= width && inner.is_signed && is_signed) {
       return value;
@@ -159,35 +159,35 @@ PathValue PathValues::extend(const PathValue& value, unsigned width, bool is_sig
   wanted.is_signed = is_signed;
   wanted.most.reset();
   wanted.is_checked = false;
-  for (std::uint32_t i = 1; i < terms_.size(); ++i) {
-    const Term& known = terms_[i];
+  for (std::uint32_t i = 1; i < symbols_.size(); ++i) {
+    const Symbol& known = symbols_[i];
     if (known.kind == wanted.kind && known.of == wanted.of && known.width == width &&
         known.is_signed == is_signed && known.memory == wanted.memory) {
-      return {0, {Part{i, 1}, {}}};
+      return {0, {Term{i, 1}, {}}};
     }
   }
-  return term(wanted);
+  return symbol(wanted);
 }
 
-std::uint64_t PathValues::most_of(const Term& term) const {
-  std::uint64_t most = term.most.value_or(kUnbounded);
-  if (term.kind != Kind::extension && term.kind != Kind::load) {
+std::uint64_t SymbolicValues::most_of(const Symbol& symbol) const {
+  std::uint64_t most = symbol.most.value_or(kUnbounded);
+  if (symbol.kind != Kind::extension && symbol.kind != Kind::load) {
     return most;
   }
-  if (!term.is_signed) {
-    return std::min(most, mask_of(term.width));
+  if (!symbol.is_signed) {
+    return std::min(most, mask_of(symbol.width));
   }
-  for (const Term& other : terms_) {  // the same bytes, widened with zeros
-    if (other.kind == term.kind && other.of == term.of && other.width == term.width &&
-        other.memory == term.memory && !other.is_signed && other.most &&
-        *other.most <= most_positive(term.width)) {
+  for (const Symbol& other : symbols_) {  // the same bytes, widened with zeros
+    if (other.kind == symbol.kind && other.of == symbol.of && other.width == symbol.width &&
+        other.memory == symbol.memory && !other.is_signed && other.most &&
+        *other.most <= most_positive(symbol.width)) {
       most = std::min(most, *other.most);
     }
   }
   return most;
 }
 
-std::optional<std::uint64_t> PathValues::most(const PathValue& value) const {
+std::optional<std::uint64_t> SymbolicValues::most(const SymbolicValue& value) const {
   if (value.is_constant()) {
     return value.constant;
   }
@@ -196,76 +196,76 @@ std::optional<std::uint64_t> PathValues::most(const PathValue& value) const {
       return known.most;
     }
   }
-  const Part& part = value.parts[0];
-  const std::uint64_t most = most_of(terms_[part.term]);
+  const Term& term = value.terms[0];
+  const std::uint64_t most = most_of(symbols_[term.symbol]);
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 40U;
-  if (value.is_term()) {
+  if (value.is_symbol()) {
     return most == kUnbounded ? std::nullopt : std::optional(most);
   }
-  if (value.parts[1].term != 0 || most > kSmall || part.factor > 4096 || value.constant > kSmall) {
+  if (value.terms[1].symbol != 0 || most > kSmall || term.factor > 4096 || value.constant > kSmall) {
     return std::nullopt;
   }
-  return value.constant + part.factor * most;
+  return value.constant + term.factor * most;
 }
 
-PathValue PathValues::load(const PathValue& from, unsigned width, bool is_signed) {
+SymbolicValue SymbolicValues::load(const SymbolicValue& from, unsigned width, bool is_signed) {
   for (const Stored& stored : stored_) {
     if (stored.at == from && stored.width == width) {
       return extend(stored.value, width, is_signed);
     }
   }
-  Term wanted;
+  Symbol wanted;
   wanted.kind = Kind::load;
   wanted.of = from;
   wanted.width = width;
   wanted.is_signed = is_signed;
   wanted.memory = memory_;
-  for (std::uint32_t i = 1; i < terms_.size(); ++i) {
-    const Term& known = terms_[i];
+  for (std::uint32_t i = 1; i < symbols_.size(); ++i) {
+    const Symbol& known = symbols_[i];
     if (known.kind == Kind::load && known.of == from && known.width == width &&
         known.is_signed == is_signed && known.memory == memory_) {
-      return {0, {Part{i, 1}, {}}};
+      return {0, {Term{i, 1}, {}}};
     }
   }
-  return term(wanted);
+  return symbol(wanted);
 }
 
-void PathValues::store(const PathValue& to, unsigned width, const PathValue& value) {
+void SymbolicValues::store(const SymbolicValue& to, unsigned width, const SymbolicValue& value) {
   ++memory_;
   std::erase_if(stored_, [&](const Stored& stored) {
     const std::uint64_t above = stored.at.constant - to.constant;
     const std::uint64_t below = to.constant - stored.at.constant;
-    const bool apart = stored.at.parts == to.parts && above >= width && below >= stored.width;
+    const bool apart = stored.at.terms == to.terms && above >= width && below >= stored.width;
     return !apart;
   });
   stored_.push_back({to, width, value});
 }
 
-void PathValues::forget_memory() {
+void SymbolicValues::forget_memory() {
   ++memory_;
   stored_.clear();
 }
 
-void PathValues::compare(const PathValue& a, const PathValue& b, unsigned width) {
+void SymbolicValues::compare(const SymbolicValue& a, const SymbolicValue& b, unsigned width) {
   flags_ = Flags{extend(a, width, false), extend(b, width, false), width, false};
 }
 
-void PathValues::bound(const PathValue& value, std::uint64_t most) {
+void SymbolicValues::bound(const SymbolicValue& value, std::uint64_t most) {
   if (value.is_constant()) {
     return;
   }
-  if (value.is_term()) {
-    Term& term = terms_[value.parts[0].term];
-    if (most_of(term) >= most) {
-      term.most = most;
-      term.is_checked = true;
+  if (value.is_symbol()) {
+    Symbol& symbol = symbols_[value.terms[0].symbol];
+    if (most_of(symbol) >= most) {
+      symbol.most = most;
+      symbol.is_checked = true;
     }
     return;
   }
   bounds_.push_back({value, most});
 }
 
-void PathValues::assume(Relation relation) {
+void SymbolicValues::assume(Relation relation) {
   if (!flags_) {
     return;
   }
@@ -277,20 +277,20 @@ void PathValues::assume(Relation relation) {
     }
     return;
   }
-  for (const PathValue& value : {flags_->a, flags_->b}) {
+  for (const SymbolicValue& value : {flags_->a, flags_->b}) {
     if (const auto limit = limit_of(relation, value)) {
       bound(value, *limit);
     }
   }
 }
 
-std::optional<std::uint64_t> PathValues::most_if(Relation relation, const PathValue& value) {
+std::optional<std::uint64_t> SymbolicValues::most_if(Relation relation, const SymbolicValue& value) {
   const auto limit = flags_ ? limit_of(relation, value) : std::nullopt;
   return limit ? limit : most(value);
 }
 
 // What a relation between a and b says of one of them, where the other is constant.
-std::optional<std::uint64_t> PathValues::limit_of(Relation relation, const PathValue& value) const {
+std::optional<std::uint64_t> SymbolicValues::limit_of(Relation relation, const SymbolicValue& value) const {
   const bool is_a = flags_->b.is_constant() && value == flags_->a;
   const bool is_b = flags_->a.is_constant() && value == flags_->b;
   if (value.is_constant() || is_a == is_b) {
@@ -315,31 +315,31 @@ std::optional<std::uint64_t> PathValues::limit_of(Relation relation, const PathV
   return (up_to || less) && other != 0 ? std::optional(other - 1) : std::nullopt;
 }
 
-std::optional<unsigned> PathValues::initial_register(Part part) const {
-  if (part.term == 0 || terms_[part.term].kind != Kind::initial || part.factor != 1) {
+std::optional<unsigned> SymbolicValues::initial_register(Term term) const {
+  if (term.symbol == 0 || symbols_[term.symbol].kind != Kind::initial || term.factor != 1) {
     return std::nullopt;
   }
-  return part.term - 1;
+  return term.symbol - 1;
 }
 
-JumpOnPath PathValues::jump_to(const PathValue& destination) const {
-  for (std::size_t i = 0; i < destination.parts.size(); ++i) {
-    const Part& part = destination.parts[i];
-    const Part& other = destination.parts[1 - i];
-    if (part.term == 0 || terms_[part.term].kind != Kind::load) {
+JumpOnPath SymbolicValues::jump_to(const SymbolicValue& destination) const {
+  for (std::size_t i = 0; i < destination.terms.size(); ++i) {
+    const Term& term = destination.terms[i];
+    const Term& other = destination.terms[1 - i];
+    if (term.symbol == 0 || symbols_[term.symbol].kind != Kind::load) {
       continue;
     }
     if (const auto base = initial_register(other)) {
       return {std::nullopt, false, base};
     }
-    if (other.term == 0) {
-      return table_of(terms_[part.term], part.factor, destination.constant);
+    if (other.symbol == 0) {
+      return table_of(symbols_[term.symbol], term.factor, destination.constant);
     }
   }
   return {};
 }
 
-JumpOnPath PathValues::table_of(const Term& entry, std::uint64_t factor, std::uint64_t base) const {
+JumpOnPath SymbolicValues::table_of(const Symbol& entry, std::uint64_t factor, std::uint64_t base) const {
   if (!std::has_single_bit(factor) || factor > 8 || (entry.width == 8 && factor != 1)) {
     return {};
   }
@@ -349,30 +349,30 @@ JumpOnPath PathValues::table_of(const Term& entry, std::uint64_t factor, std::ui
                         entry.is_signed,
                         static_cast<std::uint8_t>(std::countr_zero(factor)),
                         core::Address{base}};
-  for (std::size_t i = 0; i < entry.of.parts.size(); ++i) {
-    const Part& index = entry.of.parts[i];
-    const Part& other = entry.of.parts[1 - i];
-    if (index.term == 0 || index.factor != entry.width) {
+  for (std::size_t i = 0; i < entry.of.terms.size(); ++i) {
+    const Term& index = entry.of.terms[i];
+    const Term& other = entry.of.terms[1 - i];
+    if (index.symbol == 0 || index.factor != entry.width) {
       continue;
     }
-    if (other.term == 0) {
+    if (other.symbol == 0) {
       return bounded(table, index);
     }
     // With entries of one byte both look alike: the one that can be anything is the table.
-    if (const auto known = initial_register(other); known && !terms_[other.term].most) {
+    if (const auto known = initial_register(other); known && !symbols_[other.symbol].most) {
       return {std::nullopt, false, known};
     }
   }
   return {};
 }
 
-JumpOnPath PathValues::bounded(JumpTable table, Part index) const {
-  const Term& term = terms_[index.term];
-  std::uint64_t most = most_of(term);
-  bool is_checked = term.is_checked || (term.is_signed && most != kUnbounded);
+JumpOnPath SymbolicValues::bounded(JumpTable table, Term index) const {
+  const Symbol& symbol = symbols_[index.symbol];
+  std::uint64_t most = most_of(symbol);
+  bool is_checked = symbol.is_checked || (symbol.is_signed && most != kUnbounded);
   for (const Bound& known : bounds_) {
     // The sum of the index and a constant was compared: the index begins with its negative.
-    if (known.value.parts[0] == Part{index.term, 1} && known.value.parts[1].term == 0 &&
+    if (known.value.terms[0] == Term{index.symbol, 1} && known.value.terms[1].symbol == 0 &&
         known.most < most) {
       most = known.most;
       is_checked = true;

@@ -12,21 +12,21 @@
 namespace sp::arch {
 
 /// What a register or a piece of memory holds, as far as it is known: a constant plus up to two
-/// terms, each times a factor, modulo 2^64.
-struct PathValue {
-  struct Part {
-    std::uint32_t term = 0;  // 0: none
+/// symbols, each times a factor, modulo 2^64.
+struct SymbolicValue {
+  struct Term {
+    std::uint32_t symbol = 0;  // 0: none
     std::uint64_t factor = 0;
-    bool operator==(const Part&) const = default;
+    bool operator==(const Term&) const = default;
   };
   std::uint64_t constant = 0;
-  std::array<Part, 2> parts = {};  // by term, those that are none last
+  std::array<Term, 2> terms = {};  // by symbol, those that are none last
 
-  bool operator==(const PathValue&) const = default;
-  [[nodiscard]] bool is_constant() const { return parts[0].term == 0; }
-  /// A term alone, without constant and factor.
-  [[nodiscard]] bool is_term() const {
-    return constant == 0 && parts[0].factor == 1 && parts[1].term == 0;
+  bool operator==(const SymbolicValue&) const = default;
+  [[nodiscard]] bool is_constant() const { return terms[0].symbol == 0; }
+  /// A symbol alone, without constant and factor.
+  [[nodiscard]] bool is_symbol() const {
+    return constant == 0 && terms[0].factor == 1 && terms[1].symbol == 0;
   }
 };
 
@@ -48,88 +48,88 @@ enum class Relation : std::uint8_t {
 
 /// Follows the registers along one path through straight code, from its beginning on: enough to
 /// recognise how a compiler reads a switch's table, and what it checked before. What an
-/// instruction does is the CPU's part; here is what values are.
-class PathValues {
+/// instruction does is the CPU's term; here is what values are.
+class SymbolicValues {
  public:
   static constexpr std::size_t kRegisters = 32;
 
-  PathValues();
+  SymbolicValues();
 
-  [[nodiscard]] static PathValue constant(std::uint64_t value) { return {value, {}}; }
-  [[nodiscard]] const PathValue& get(unsigned reg) const { return registers_[reg]; }
-  void set(unsigned reg, const PathValue& value) { registers_[reg] = value; }
+  [[nodiscard]] static SymbolicValue constant(std::uint64_t value) { return {value, {}}; }
+  [[nodiscard]] const SymbolicValue& get(unsigned reg) const { return registers_[reg]; }
+  void set(unsigned reg, const SymbolicValue& value) { registers_[reg] = value; }
   void forget(unsigned reg) { registers_[reg] = unknown(); }
   /// The register still holds what it held at the path's beginning.
   [[nodiscard]] bool is_untouched(unsigned reg) const;
   /// What the path does to a register.
   [[nodiscard]] RegisterEffect effect_on(unsigned reg) const;
 
-  [[nodiscard]] PathValue unknown(std::optional<std::uint64_t> most = std::nullopt);
-  [[nodiscard]] PathValue add(const PathValue& a, const PathValue& b);
-  [[nodiscard]] PathValue multiply(const PathValue& a, std::uint64_t factor);
-  [[nodiscard]] PathValue subtract(const PathValue& a, const PathValue& b) {
+  [[nodiscard]] SymbolicValue unknown(std::optional<std::uint64_t> most = std::nullopt);
+  [[nodiscard]] SymbolicValue add(const SymbolicValue& a, const SymbolicValue& b);
+  [[nodiscard]] SymbolicValue multiply(const SymbolicValue& a, std::uint64_t factor);
+  [[nodiscard]] SymbolicValue subtract(const SymbolicValue& a, const SymbolicValue& b) {
     return add(a, multiply(b, ~std::uint64_t{0}));
   }
   /// The lowest `width` bytes, widened to 8 with zeros or with their sign.
-  [[nodiscard]] PathValue extend(const PathValue& value, unsigned width, bool is_signed);
+  [[nodiscard]] SymbolicValue extend(const SymbolicValue& value, unsigned width, bool is_signed);
   /// The largest number that the value can be, unsigned.
-  [[nodiscard]] std::optional<std::uint64_t> most(const PathValue& value) const;
+  [[nodiscard]] std::optional<std::uint64_t> most(const SymbolicValue& value) const;
 
-  [[nodiscard]] PathValue load(const PathValue& from, unsigned width, bool is_signed);
-  void store(const PathValue& to, unsigned width, const PathValue& value);
+  [[nodiscard]] SymbolicValue load(const SymbolicValue& from, unsigned width, bool is_signed);
+  void store(const SymbolicValue& to, unsigned width, const SymbolicValue& value);
   void forget_memory();
 
   /// The flags are those of a - b, both widened with zeros.
-  void compare(const PathValue& a, const PathValue& b, unsigned width);
+  void compare(const SymbolicValue& a, const SymbolicValue& b, unsigned width);
   void forget_flags() { flags_.reset(); }
   /// Along the path `relation` held between what was compared last.
   void assume(Relation relation);
   /// The same for one value only.
-  [[nodiscard]] std::optional<std::uint64_t> most_if(Relation relation, const PathValue& value);
+  [[nodiscard]] std::optional<std::uint64_t> most_if(Relation relation, const SymbolicValue& value);
 
   /// What a jump to `destination` says.
-  [[nodiscard]] JumpOnPath jump_to(const PathValue& destination) const;
+  [[nodiscard]] JumpOnPath jump_to(const SymbolicValue& destination) const;
 
  private:
   enum class Kind : std::uint8_t { none, initial, opaque, extension, load };
-  struct Term {
+  struct Symbol {
     Kind kind = Kind::none;
     unsigned width = 8;  // bytes, of extension and load
     bool is_signed = false;
-    PathValue of;              // what is extended; the address that is loaded from
+    SymbolicValue of;              // what is extended; the address that is loaded from
     std::uint32_t memory = 0;  // which of memory's states was loaded from
     std::optional<std::uint64_t> most;
     bool is_checked = false;
   };
   struct Flags {
-    PathValue a;
-    PathValue b;
+    SymbolicValue a;
+    SymbolicValue b;
     unsigned width = 8;
     bool unequal = false;
   };
-  /// Of what is not a term alone.
+  /// Of what is not a symbol alone.
   struct Bound {
-    PathValue value;
+    SymbolicValue value;
     std::uint64_t most = 0;
   };
   struct Stored {
-    PathValue at;
+    SymbolicValue at;
     unsigned width = 0;
-    PathValue value;
+    SymbolicValue value;
   };
 
-  [[nodiscard]] PathValue term(const Term& term);
-  void bound(const PathValue& value, std::uint64_t most);
+  [[nodiscard]] SymbolicValue symbol(const Symbol& symbol);
+  void bound(const SymbolicValue& value, std::uint64_t most);
   [[nodiscard]] std::optional<std::uint64_t> limit_of(Relation relation,
-                                                      const PathValue& value) const;
-  [[nodiscard]] std::uint64_t most_of(const Term& term) const;
-  [[nodiscard]] std::optional<unsigned> initial_register(PathValue::Part part) const;
-  [[nodiscard]] JumpOnPath table_of(const Term& entry, std::uint64_t factor,
+                                                      const SymbolicValue& value) const;
+  [[nodiscard]] std::uint64_t most_of(const Symbol& symbol) const;
+  [[nodiscard]] std::optional<unsigned> initial_register(SymbolicValue::Term term) const;
+  [[nodiscard]] JumpOnPath table_of(const Symbol& entry, std::uint64_t factor,
                                     std::uint64_t base) const;
-  [[nodiscard]] JumpOnPath bounded(JumpTable table, PathValue::Part index) const;
+  [[nodiscard]] JumpOnPath bounded(JumpTable table, SymbolicValue::Term index) const;
 
-  std::vector<Term> terms_;
-  std::array<PathValue, kRegisters> registers_;
+  std::vector<Symbol> symbols_;
+  std::array<SymbolicValue, kRegisters> registers_;
   std::vector<Bound> bounds_;
   std::vector<Stored> stored_;
   std::optional<Flags> flags_;

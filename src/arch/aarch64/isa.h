@@ -68,11 +68,11 @@ struct AArch64 {
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return aarch64::encoding_kind(bytes);
   }
-  static JumpOnPath jump_on_path(std::span<const PathStep> path,
+  static JumpOnPath jump_on_path(std::span<const PathInstruction> path,
                                  std::span<const KnownRegister> known) {
     return aarch64::jump_on_path(path, known);
   }
-  static RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+  static RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
     return aarch64::effect_on(step, reg);
   }
 

@@ -8,7 +8,7 @@ namespace sp::arch::aarch64 {
 namespace {
 
 /// What a conditional jump says when control went to `next` behind it.
-void assume_way(PathValues& values, std::uint32_t word, core::Address at, core::Address next) {
+void assume_way(SymbolicValues& values, std::uint32_t word, core::Address at, core::Address next) {
   const core::Address behind = at + 4;
   if (at + offset_19(word) == behind) {
     return;
@@ -24,10 +24,10 @@ bool is_br(std::uint32_t word) {
 
 }  // namespace
 
-JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownRegister> known) {
-  PathValues values;
+JumpOnPath jump_on_path(std::span<const PathInstruction> path, std::span<const KnownRegister> known) {
+  SymbolicValues values;
   for (const auto& [reg, value] : known) {
-    values.set(reg, PathValues::constant(value));
+    values.set(reg, SymbolicValues::constant(value));
   }
   for (std::size_t i = 0; i < path.size(); ++i) {
     const auto word = read_word(path[i].bytes);
@@ -46,12 +46,12 @@ JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownReg
   return {};
 }
 
-RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
   const auto word = read_word(step.bytes);
   if (!word) {
     return {true, std::nullopt, std::nullopt};
   }
-  PathValues values;
+  SymbolicValues values;
   follow_instruction(values, *word, step.address);
   return values.effect_on(reg);
 }

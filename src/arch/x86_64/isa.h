@@ -66,11 +66,11 @@ struct X86_64 {
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return x86_64::encoding_kind(bytes);
   }
-  static JumpOnPath jump_on_path(std::span<const PathStep> path,
+  static JumpOnPath jump_on_path(std::span<const PathInstruction> path,
                                  std::span<const KnownRegister> known) {
     return x86_64::jump_on_path(path, known);
   }
-  static RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+  static RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
     return x86_64::effect_on(step, reg);
   }
 

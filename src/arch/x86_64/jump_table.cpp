@@ -12,7 +12,7 @@ bool is_conditional_jump(const Encoding& encoding) {
 }
 
 /// What a conditional jump says when control went to `next` behind it.
-void assume_way(PathValues& values, const Encoding& jump, core::Address at, core::Address next) {
+void assume_way(SymbolicValues& values, const Encoding& jump, core::Address at, core::Address next) {
   const core::Address behind = at + jump.length;
   if (behind + static_cast<std::uint64_t>(jump.immediate) == behind) {
     return;
@@ -28,10 +28,10 @@ bool is_near_indirect_jump(const Encoding& encoding) {
 
 }  // namespace
 
-JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownRegister> known) {
-  PathValues values;
+JumpOnPath jump_on_path(std::span<const PathInstruction> path, std::span<const KnownRegister> known) {
+  SymbolicValues values;
   for (const auto& [reg, value] : known) {
-    values.set(reg, PathValues::constant(value));
+    values.set(reg, SymbolicValues::constant(value));
   }
   for (std::size_t i = 0; i < path.size(); ++i) {
     const auto encoding = read_encoding(path[i].bytes);
@@ -53,12 +53,12 @@ JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownReg
   return {};
 }
 
-RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
   const auto encoding = read_encoding(step.bytes);
   if (!encoding) {
     return {true, std::nullopt, std::nullopt};
   }
-  PathValues values;
+  SymbolicValues values;
   follow_instruction(values, *encoding, step.address);
   return values.effect_on(reg);
 }

@@ -22,8 +22,8 @@ unsigned width_of(const Encoding& encoding, bool is_byte) {
 }
 
 /// What lea gives; unknown in fs and gs.
-PathValue address_operand(PathValues& values, const Encoding& encoding, core::Address address) {
-  auto sum = PathValues::constant(static_cast<std::uint64_t>(encoding.displacement));
+SymbolicValue address_operand(SymbolicValues& values, const Encoding& encoding, core::Address address) {
+  auto sum = SymbolicValues::constant(static_cast<std::uint64_t>(encoding.displacement));
   if (encoding.is_rip_relative()) {
     sum.constant += (address + encoding.length).value();
   } else if (encoding.has_sib) {
@@ -41,7 +41,7 @@ PathValue address_operand(PathValues& values, const Encoding& encoding, core::Ad
   return encoding.address_size_prefix ? values.extend(sum, 4, false) : sum;
 }
 
-PathValue register_operand(PathValues& values, const Encoding& encoding, unsigned reg,
+SymbolicValue register_operand(SymbolicValues& values, const Encoding& encoding, unsigned reg,
                            unsigned width, bool is_signed) {
   if (width == 1 && encoding.rex == 0 && reg >= 4) {  // ah, ch, dh, bh
     return values.unknown(0xFF);
@@ -49,8 +49,8 @@ PathValue register_operand(PathValues& values, const Encoding& encoding, unsigne
   return values.extend(values.get(reg), width, is_signed);
 }
 
-void write_register(PathValues& values, const Encoding& encoding, unsigned reg, unsigned width,
-                    const PathValue& value) {
+void write_register(SymbolicValues& values, const Encoding& encoding, unsigned reg, unsigned width,
+                    const SymbolicValue& value) {
   if (width == 8) {
     values.set(reg, value);
   } else if (width == 4) {
@@ -60,8 +60,8 @@ void write_register(PathValues& values, const Encoding& encoding, unsigned reg, 
   }
 }
 
-void write_operand(PathValues& values, const Encoding& encoding, core::Address address,
-                   unsigned width, const PathValue& value) {
+void write_operand(SymbolicValues& values, const Encoding& encoding, core::Address address,
+                   unsigned width, const SymbolicValue& value) {
   if (encoding.names_register()) {
     write_register(values, encoding, encoding.rm(), width, value);
   } else if (encoding.segment != Segment::flat) {
@@ -71,7 +71,7 @@ void write_operand(PathValues& values, const Encoding& encoding, core::Address a
   }
 }
 
-void forget_all(PathValues& values) {
+void forget_all(SymbolicValues& values) {
   for (unsigned reg = 0; reg < 16; ++reg) {
     values.forget(reg);
   }
@@ -79,7 +79,7 @@ void forget_all(PathValues& values) {
   values.forget_flags();
 }
 
-void follow_call(PathValues& values) {
+void follow_call(SymbolicValues& values) {
   for (const unsigned reg : kKeptByNobody) {
     values.forget(reg);
   }
@@ -90,7 +90,7 @@ void follow_call(PathValues& values) {
 enum class Operation : unsigned { add, bit_or, adc, sbb, bit_and, sub, bit_xor, cmp };
 
 /// Sets the flags, and gives the result of what is not `cmp`.
-PathValue calculate(PathValues& values, Operation operation, const PathValue& a, const PathValue& b,
+SymbolicValue calculate(SymbolicValues& values, Operation operation, const SymbolicValue& a, const SymbolicValue& b,
                     unsigned width) {
   if (operation == Operation::sub || operation == Operation::cmp) {
     values.compare(a, b, width);
@@ -101,26 +101,26 @@ PathValue calculate(PathValues& values, Operation operation, const PathValue& a,
     return values.add(a, b);
   }
   if (operation == Operation::bit_and && (a.is_constant() || b.is_constant())) {
-    const PathValue mask = values.extend(a.is_constant() ? a : b, width, false);
+    const SymbolicValue mask = values.extend(a.is_constant() ? a : b, width, false);
     return values.unknown(mask.constant);
   }
   const bool is_zero = a == b && operation == Operation::bit_xor;
-  return is_zero ? PathValues::constant(0) : values.unknown();
+  return is_zero ? SymbolicValues::constant(0) : values.unknown();
 }
 
 /// 00 to 3F: eight operations in six forms.
-void follow_arithmetic(PathValues& values, const Encoding& encoding, core::Address address) {
+void follow_arithmetic(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   const auto operation = static_cast<Operation>((encoding.opcode >> 3U) & 7U);
   const unsigned form = encoding.opcode & 7U;
   const unsigned width = width_of(encoding, (form & 1U) == 0);
   const bool is_immediate = form >= 4;
-  const PathValue rm = is_immediate ? register_operand(values, encoding, kRax, width, false)
+  const SymbolicValue rm = is_immediate ? register_operand(values, encoding, kRax, width, false)
                                     : read_operand(values, encoding, address, width, false);
-  const PathValue reg = is_immediate
-                            ? PathValues::constant(static_cast<std::uint64_t>(encoding.immediate))
+  const SymbolicValue reg = is_immediate
+                            ? SymbolicValues::constant(static_cast<std::uint64_t>(encoding.immediate))
                             : register_operand(values, encoding, encoding.reg(), width, false);
   const bool to_register = form == 2 || form == 3;
-  const PathValue result = to_register ? calculate(values, operation, reg, rm, width)
+  const SymbolicValue result = to_register ? calculate(values, operation, reg, rm, width)
                                        : calculate(values, operation, rm, reg, width);
   if (operation == Operation::cmp) {
     return;
@@ -135,27 +135,27 @@ void follow_arithmetic(PathValues& values, const Encoding& encoding, core::Addre
 }
 
 /// 80 to 83: the same with an immediate.
-void follow_group_1(PathValues& values, const Encoding& encoding, core::Address address) {
+void follow_group_1(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   const auto operation = static_cast<Operation>(encoding.extension());
   const unsigned width = width_of(encoding, (encoding.opcode & 1U) == 0);
-  const PathValue old = read_operand(values, encoding, address, width, false);
-  const auto immediate = PathValues::constant(static_cast<std::uint64_t>(encoding.immediate));
-  const PathValue result = calculate(values, operation, old, immediate, width);
+  const SymbolicValue old = read_operand(values, encoding, address, width, false);
+  const auto immediate = SymbolicValues::constant(static_cast<std::uint64_t>(encoding.immediate));
+  const SymbolicValue result = calculate(values, operation, old, immediate, width);
   if (operation != Operation::cmp) {
     write_operand(values, encoding, address, width, result);
   }
 }
 
 /// C0, C1, D0 to D3.
-void follow_shift(PathValues& values, const Encoding& encoding, core::Address address) {
+void follow_shift(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   const unsigned width = width_of(encoding, (encoding.opcode & 1U) == 0);
-  const PathValue old = read_operand(values, encoding, address, width, false);
+  const SymbolicValue old = read_operand(values, encoding, address, width, false);
   const bool by_cl = (encoding.opcode & 0xFEU) == 0xD2U;
   const bool by_one = (encoding.opcode & 0xFEU) == 0xD0U;
   const auto by =
       by_one ? 1U : static_cast<unsigned>(encoding.immediate) & (width == 8 ? 63U : 31U);
   values.forget_flags();
-  PathValue result = values.unknown();
+  SymbolicValue result = values.unknown();
   if (!by_cl && (encoding.extension() == 4 || encoding.extension() == 6)) {
     result = values.multiply(old, std::uint64_t{1} << by);
   } else if (!by_cl && encoding.extension() == 5 && width >= 4) {
@@ -164,37 +164,37 @@ void follow_shift(PathValues& values, const Encoding& encoding, core::Address ad
   write_operand(values, encoding, address, width, result);
 }
 
-void follow_stack(PathValues& values, const Encoding& encoding) {
+void follow_stack(SymbolicValues& values, const Encoding& encoding) {
   const bool is_push = encoding.opcode < 0x58 || encoding.opcode == 0x68 || encoding.opcode == 0x6A;
-  const auto eight = PathValues::constant(8);
+  const auto eight = SymbolicValues::constant(8);
   if (is_push) {
-    const PathValue value =
+    const SymbolicValue value =
         encoding.opcode < 0x58
             ? values.get(encoding.opcode_reg())
-            : PathValues::constant(static_cast<std::uint64_t>(encoding.immediate));
+            : SymbolicValues::constant(static_cast<std::uint64_t>(encoding.immediate));
     values.set(kRsp, values.subtract(values.get(kRsp), eight));
     values.store(values.get(kRsp), 8, value);
   } else {
-    const PathValue value = values.load(values.get(kRsp), 8, false);
+    const SymbolicValue value = values.load(values.get(kRsp), 8, false);
     values.set(kRsp, values.add(values.get(kRsp), eight));
     values.set(encoding.opcode_reg(), value);
   }
 }
 
-void follow_move(PathValues& values, const Encoding& encoding, core::Address address) {
+void follow_move(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   const unsigned width = width_of(encoding, (encoding.opcode & 1U) == 0);
   const bool to_register = (encoding.opcode & 2U) != 0;
   if (to_register) {
-    const PathValue value = read_operand(values, encoding, address, width, false);
+    const SymbolicValue value = read_operand(values, encoding, address, width, false);
     write_register(values, encoding, encoding.reg(), width, value);
   } else {
-    const PathValue value = register_operand(values, encoding, encoding.reg(), width, false);
+    const SymbolicValue value = register_operand(values, encoding, encoding.reg(), width, false);
     write_operand(values, encoding, address, width, value);
   }
 }
 
 /// F6, F7, FE, FF.
-void follow_group_3_and_5(PathValues& values, const Encoding& encoding, core::Address address) {
+void follow_group_3_and_5(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   const unsigned width = width_of(encoding, (encoding.opcode & 1U) == 0);
   const unsigned extension = encoding.extension();
   if (encoding.opcode == 0xFF && (extension == 2 || extension == 3)) {
@@ -203,7 +203,7 @@ void follow_group_3_and_5(PathValues& values, const Encoding& encoding, core::Ad
   }
   if (encoding.opcode == 0xFF && extension >= 4) {
     if (extension == 6) {
-      values.set(kRsp, values.subtract(values.get(kRsp), PathValues::constant(8)));
+      values.set(kRsp, values.subtract(values.get(kRsp), SymbolicValues::constant(8)));
       values.forget_memory();
     }
     return;
@@ -211,8 +211,8 @@ void follow_group_3_and_5(PathValues& values, const Encoding& encoding, core::Ad
   values.forget_flags();
   const bool is_counter = encoding.opcode >= 0xFE;
   if (is_counter) {
-    const auto one = PathValues::constant(extension == 0 ? 1 : ~std::uint64_t{0});
-    const PathValue old = read_operand(values, encoding, address, width, false);
+    const auto one = SymbolicValues::constant(extension == 0 ? 1 : ~std::uint64_t{0});
+    const SymbolicValue old = read_operand(values, encoding, address, width, false);
     write_operand(values, encoding, address, width, values.add(old, one));
   } else if (extension == 2 || extension == 3) {  // not, neg
     write_operand(values, encoding, address, width, values.unknown());
@@ -226,7 +226,7 @@ bool is_between(std::uint8_t opcode, unsigned low, unsigned high) {
   return opcode >= low && opcode <= high;
 }
 
-void follow_widening(PathValues& values, const Encoding& encoding) {
+void follow_widening(SymbolicValues& values, const Encoding& encoding) {
   if (encoding.opcode == 0x99) {  // cltd, cqto
     values.forget(kRdx);
     return;
@@ -235,7 +235,7 @@ void follow_widening(PathValues& values, const Encoding& encoding) {
   write_register(values, encoding, kRax, width, values.extend(values.get(kRax), width / 2, true));
 }
 
-void follow_string(PathValues& values) {
+void follow_string(SymbolicValues& values) {
   for (const unsigned reg : {kRax, kRcx, kRsi, kRdi}) {
     values.forget(reg);
   }
@@ -244,7 +244,7 @@ void follow_string(PathValues& values) {
 }
 
 /// What is neither arithmetic nor a move. False where it is not known.
-bool follow_rare(PathValues& values, const Encoding& encoding, core::Address address) {
+bool follow_rare(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   const unsigned width = width_of(encoding, false);
   switch (encoding.opcode) {
     case 0x63:  // movslq
@@ -253,7 +253,7 @@ bool follow_rare(PathValues& values, const Encoding& encoding, core::Address add
       return true;
     case 0x69:
     case 0x6B: {  // imul with an immediate
-      const PathValue factor = read_operand(values, encoding, address, width, false);
+      const SymbolicValue factor = read_operand(values, encoding, address, width, false);
       values.forget_flags();
       write_register(values, encoding, encoding.reg(), width,
                      values.multiply(factor, static_cast<std::uint64_t>(encoding.immediate)));
@@ -273,7 +273,7 @@ bool follow_rare(PathValues& values, const Encoding& encoding, core::Address add
     case 0xC7:
       if (encoding.extension() == 0) {
         write_operand(values, encoding, address, width_of(encoding, encoding.opcode == 0xC6),
-                      PathValues::constant(static_cast<std::uint64_t>(encoding.immediate)));
+                      SymbolicValues::constant(static_cast<std::uint64_t>(encoding.immediate)));
       }
       return encoding.extension() == 0;
     case 0x90:
@@ -310,7 +310,7 @@ bool follow_rare(PathValues& values, const Encoding& encoding, core::Address add
   }
 }
 
-void follow_x87(PathValues& values, const Encoding& encoding) {
+void follow_x87(SymbolicValues& values, const Encoding& encoding) {
   values.forget_flags();  // fcomi and kin
   if (encoding.names_memory()) {
     values.forget_memory();
@@ -319,7 +319,7 @@ void follow_x87(PathValues& values, const Encoding& encoding) {
   }
 }
 
-void follow_one_byte(PathValues& values, const Encoding& encoding, core::Address address) {
+void follow_one_byte(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   const std::uint8_t opcode = encoding.opcode;
   if (opcode < 0x40 && (opcode & 7U) < 6) {
     follow_arithmetic(values, encoding, address);
@@ -332,7 +332,7 @@ void follow_one_byte(PathValues& values, const Encoding& encoding, core::Address
   } else if (is_between(opcode, 0xB0, 0xBF)) {
     const unsigned width = width_of(encoding, opcode < 0xB8);
     write_register(values, encoding, encoding.opcode_reg(), width,
-                   PathValues::constant(static_cast<std::uint64_t>(encoding.immediate)));
+                   SymbolicValues::constant(static_cast<std::uint64_t>(encoding.immediate)));
   } else if (is_between(opcode, 0xC0, 0xC1) || is_between(opcode, 0xD0, 0xD3)) {
     follow_shift(values, encoding, address);
   } else if (is_between(opcode, 0xF6, 0xF7) || opcode >= 0xFE) {
@@ -358,7 +358,7 @@ bool is_of_vectors(std::uint8_t opcode) {
           opcode == 0xC4 || opcode == 0xC6 || opcode >= 0xD0);
 }
 
-void follow_vector(PathValues& values, const Encoding& encoding) {
+void follow_vector(SymbolicValues& values, const Encoding& encoding) {
   if (encoding.names_memory()) {
     values.forget_memory();  // it may be a store
   }
@@ -367,20 +367,20 @@ void follow_vector(PathValues& values, const Encoding& encoding) {
   }
 }
 
-void follow_conditional_move(PathValues& values, const Encoding& encoding, core::Address address) {
+void follow_conditional_move(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   const unsigned width = width_of(encoding, false);
   const Relation relation = relation_of(encoding.opcode & 0xFU);
-  const PathValue moved = read_operand(values, encoding, address, width, false);
-  const PathValue kept = register_operand(values, encoding, encoding.reg(), width, false);
+  const SymbolicValue moved = read_operand(values, encoding, address, width, false);
+  const SymbolicValue kept = register_operand(values, encoding, encoding.reg(), width, false);
   const auto most_moved = values.most_if(relation, moved);
   const auto most_kept = values.most_if(opposite(relation), kept);
   const bool both = most_moved && most_kept;
-  const PathValue either =
+  const SymbolicValue either =
       both ? values.unknown(std::max(*most_moved, *most_kept)) : values.unknown();
   write_register(values, encoding, encoding.reg(), width, either);
 }
 
-void follow_two_byte(PathValues& values, const Encoding& encoding, core::Address address) {
+void follow_two_byte(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   const std::uint8_t opcode = encoding.opcode;
   const unsigned width = width_of(encoding, false);
   if (is_of_vectors(opcode)) {
@@ -415,7 +415,7 @@ void follow_two_byte(PathValues& values, const Encoding& encoding, core::Address
 
 }  // namespace
 
-PathValue read_operand(PathValues& values, const Encoding& encoding, core::Address address,
+SymbolicValue read_operand(SymbolicValues& values, const Encoding& encoding, core::Address address,
                        unsigned width, bool is_signed) {
   if (encoding.names_register()) {
     return register_operand(values, encoding, encoding.rm(), width, is_signed);
@@ -438,7 +438,7 @@ Relation relation_of(unsigned condition) {
   return kRelations[condition & 0xFU];
 }
 
-void follow_instruction(PathValues& values, const Encoding& encoding, core::Address address) {
+void follow_instruction(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   switch (encoding.map) {
     case OpcodeMap::one_byte:
       follow_one_byte(values, encoding, address);

@@ -8,10 +8,10 @@ namespace sp::arch::x86_64 {
 
 /// Does to `values` what the instruction at `address` does to registers and memory; what is not
 /// modelled makes everything unknown that it may change. Jumps do nothing.
-void follow_instruction(PathValues& values, const Encoding& encoding, core::Address address);
+void follow_instruction(SymbolicValues& values, const Encoding& encoding, core::Address address);
 
 /// What the instruction's ModRM operand holds, `width` bytes of it widened with zeros or its sign.
-[[nodiscard]] PathValue read_operand(PathValues& values, const Encoding& encoding,
+[[nodiscard]] SymbolicValue read_operand(SymbolicValues& values, const Encoding& encoding,
                                      core::Address address, unsigned width, bool is_signed);
 
 /// What the condition in the lowest four bits of jcc and cmovcc says of what was compared.

@@ -19,7 +19,7 @@ JumpOnPath follow(const std::vector<std::uint32_t>& words,
   for (const std::uint32_t word : words) {
     bytes.push_back(bytes_of_word(word));
   }
-  std::vector<PathStep> path;
+  std::vector<PathInstruction> path;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     path.push_back({Address{0x1000 + 4 * i}, bytes[i]});
   }
