@@ -12,7 +12,7 @@
 namespace sp::analyzer {
 namespace {
 
-using Offset = CodeWalk::Offset;
+using Offset = RecursiveDescent::Offset;
 
 /// Each pass but the last finds at least one wrong conjecture; code that goes on so is left with
 /// what is certain.
@@ -25,19 +25,19 @@ std::vector<std::byte> read_all(core::AddressRange bounds, const ReadCode& read)
 }
 
 /// The block that begins at a leader.
-core::BasicBlock cut_block(const CodeWalk& walk, Offset start) {
+core::BasicBlock cut_block(const RecursiveDescent& descent, Offset start) {
   core::BasicBlock block;
-  block.start = walk.address_of(start);
+  block.start = descent.address_of(start);
   Offset last = start;
   Offset next = start;
   do {
     last = next;
-    block.lengths.push_back(walk.length_at(last));
+    block.lengths.push_back(descent.length_at(last));
     next = last + block.lengths.back();
-  } while (!core::ends_block(walk.flow_at(last)) && walk.is_instruction(next) &&
-           !walk.is_leader(next));
-  block.last = walk.decode_at(last).value_or(core::Instruction{});
-  block.falls_through = !core::ends_block(walk.flow_at(last));
+  } while (!core::ends_block(descent.flow_at(last)) && descent.is_instruction(next) &&
+           !descent.is_leader(next));
+  block.last = descent.decode_at(last).value_or(core::Instruction{});
+  block.falls_through = !core::ends_block(descent.flow_at(last));
   return block;
 }
 
@@ -51,27 +51,27 @@ using Resolved = std::map<Offset, ResolvedJump>;
 /// Follows the tables of indirect jumps, which may lead to further jumps. Whether a table has a
 /// bound depends on the ways to its jump, so nothing is asked before all that is known has been
 /// followed, and everything once more when nothing new is found.
-Resolved follow_tables(CodeWalk& walk, const CodeWalk::Rejected& rejected, const ReadCode& read) {
+Resolved follow_tables(RecursiveDescent& descent, const RecursiveDescent::Rejected& rejected, const ReadCode& read) {
   Resolved resolved;
   SearchBudget budget;
   for (bool found = true; found;) {
     found = false;
-    walk.run();
-    if (walk.indirect_jumps().size() == resolved.size()) {
+    descent.run();
+    if (descent.indirect_jumps().size() == resolved.size()) {
       break;
     }
-    JumpResolver resolver(walk, read, budget);
+    JumpTableRecovery recovery(descent, read, budget);
     Resolved fresh;
-    for (const Offset jump : walk.indirect_jumps()) {
+    for (const Offset jump : descent.indirect_jumps()) {
       if (resolved.contains(jump) || rejected.contains(jump)) {
         continue;
       }
-      if (auto way = resolver.resolve(jump)) {
+      if (auto way = recovery.resolve(jump)) {
         fresh.emplace(jump, std::move(*way));
       }
     }
     for (const auto& [jump, way] : fresh) {
-      walk.follow_table(jump, way.destinations);
+      descent.follow_table(jump, way.destinations);
       found = true;
     }
     resolved.merge(fresh);
@@ -79,14 +79,14 @@ Resolved follow_tables(CodeWalk& walk, const CodeWalk::Rejected& rejected, const
   return resolved;
 }
 
-void reject_doubtful(CodeWalk& walk, const Resolved& resolved, const ReadCode& read) {
+void reject_doubtful(RecursiveDescent& descent, const Resolved& resolved, const ReadCode& read) {
   if (resolved.empty()) {
     return;
   }
   SearchBudget budget;
-  JumpResolver resolver(walk, read, budget);
+  JumpTableRecovery recovery(descent, read, budget);
   for (const auto& [jump, way] : resolved) {
-    const auto again = resolver.resolve(jump);
+    const auto again = recovery.resolve(jump);
     // A table that another one begins in has fewer entries than the check before it allows.
     const bool runs_into_another =
         std::any_of(resolved.begin(), resolved.end(), [&way = way](const auto& other) {
@@ -94,29 +94,29 @@ void reject_doubtful(CodeWalk& walk, const Resolved& resolved, const ReadCode& r
                  other.second.table.begin < way.table.end;
         });
     if (again != way || runs_into_another) {
-      walk.reject_table(jump);
+      descent.reject_table(jump);
     }
   }
 }
 
-core::ControlFlowGraph map_of(const CodeWalk& walk, const Resolved& resolved) {
+core::ControlFlowGraph map_of(const RecursiveDescent& descent, const Resolved& resolved) {
   core::ControlFlowGraph map;
-  const auto size = static_cast<Offset>(walk.bounds().size());
+  const auto size = static_cast<Offset>(descent.bounds().size());
   for (Offset at = 0; at < size;) {
-    if (!walk.is_instruction(at)) {
+    if (!descent.is_instruction(at)) {
       ++at;
       continue;
     }
-    map.blocks.push_back(cut_block(walk, at));
-    at = static_cast<Offset>(map.blocks.back().last.next() - walk.bounds().begin);
+    map.blocks.push_back(cut_block(descent, at));
+    at = static_cast<Offset>(map.blocks.back().last.next() - descent.bounds().begin);
   }
-  for (const Offset jump : walk.indirect_jumps()) {
+  for (const Offset jump : descent.indirect_jumps()) {
     if (!resolved.contains(jump)) {
-      map.unresolved.push_back(walk.address_of(jump));
+      map.unresolved.push_back(descent.address_of(jump));
     }
   }
-  map.transfers = walk.transfers();
-  map.unmapped = walk.unmapped();
+  map.transfers = descent.transfers();
+  map.unmapped = descent.unmapped();
   sort_out(map.unresolved);
   sort_out(map.transfers);
   sort_out(map.unmapped);
@@ -131,21 +131,21 @@ core::ControlFlowGraph build_control_flow_graph(core::AddressRange bounds, std::
     return {};
   }
   const std::vector<std::byte> code = read_all(bounds, read);
-  CodeWalk::Rejected rejected;
+  RecursiveDescent::Rejected rejected;
   for (int pass = 1;; ++pass) {
-    CodeWalk walk(bounds, code, rejected);
+    RecursiveDescent descent(bounds, code, rejected);
     for (const core::Address leader : leaders) {
-      walk.follow_leader(leader);
+      descent.follow_leader(leader);
     }
     Resolved resolved;
     if (pass < kMostPasses) {
-      resolved = follow_tables(walk, rejected, read);
-      reject_doubtful(walk, resolved, read);
+      resolved = follow_tables(descent, rejected, read);
+      reject_doubtful(descent, resolved, read);
     }
-    if (walk.newly_rejected().empty()) {
-      return map_of(walk, resolved);
+    if (descent.newly_rejected().empty()) {
+      return map_of(descent, resolved);
     }
-    rejected.insert(walk.newly_rejected().begin(), walk.newly_rejected().end());
+    rejected.insert(descent.newly_rejected().begin(), descent.newly_rejected().end());
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 // A check further away, or behind more forks, is not found: the jump is then unresolved.
 constexpr std::size_t kLongestPath = 64;
-constexpr int kMostWays = 64;
+constexpr int kMostPaths = 64;
 constexpr std::size_t kMostVisited = 20000;
 constexpr int kMostAdditions = 3;
 constexpr std::size_t kLongestInstruction = 15;
@@ -27,41 +27,41 @@ std::uint64_t entry_of(std::span<const std::byte> bytes, bool is_signed) {
 
 }  // namespace
 
-JumpResolver::JumpResolver(const CodeWalk& walk, const ReadCode& read, SearchBudget& budget)
-    : walk_(walk),
+JumpTableRecovery::JumpTableRecovery(const RecursiveDescent& descent, const ReadCode& read, SearchBudget& budget)
+    : descent_(descent),
       read_(read),
       budget_(budget),
-      elsewhere_(walk.transfers().begin(), walk.transfers().end()) {
-  for (const CodeWalk::Edge& edge : walk.edges()) {
+      elsewhere_(descent.transfers().begin(), descent.transfers().end()) {
+  for (const RecursiveDescent::Edge& edge : descent.edges()) {
     jumps_to_.emplace(edge.to, edge.from);
   }
 }
 
-arch::PathInstruction JumpResolver::step_at(Offset at) const {
-  return {walk_.address_of(at), walk_.code().subspan(at, walk_.length_at(at))};
+arch::PathInstruction JumpTableRecovery::instruction_at(Offset at) const {
+  return {descent_.address_of(at), descent_.code().subspan(at, descent_.length_at(at))};
 }
 
-std::optional<JumpResolver::Offset> JumpResolver::straight_before(Offset at) const {
+std::optional<JumpTableRecovery::Offset> JumpTableRecovery::fallthrough_predecessor(Offset at) const {
   for (Offset length = 1; length <= std::min<Offset>(at, kLongestInstruction); ++length) {
-    if (!walk_.is_instruction(at - length)) {
+    if (!descent_.is_instruction(at - length)) {
       continue;
     }
-    const core::Flow flow = walk_.flow_at(at - length);
+    const core::Flow flow = descent_.flow_at(at - length);
     const bool goes_on = !core::ends_block(flow) || flow == core::Flow::branch ||
                          flow == core::Flow::call || flow == core::Flow::indirect_call;
-    return goes_on && walk_.length_at(at - length) == length ? std::optional(at - length)
+    return goes_on && descent_.length_at(at - length) == length ? std::optional(at - length)
                                                              : std::nullopt;
   }
   return std::nullopt;
 }
 
 /// The instructions that control may come from.
-std::vector<JumpResolver::Offset> JumpResolver::before(Offset at) const {
+std::vector<JumpTableRecovery::Offset> JumpTableRecovery::predecessors(Offset at) const {
   std::vector<Offset> found;
-  if (const auto straight = straight_before(at)) {
+  if (const auto straight = fallthrough_predecessor(at)) {
     found.push_back(*straight);
   }
-  if (walk_.is_leader(at)) {
+  if (descent_.is_leader(at)) {
     const auto [begin, end] = jumps_to_.equal_range(at);
     for (auto edge = begin; edge != end; ++edge) {
       if (std::find(found.begin(), found.end(), edge->second) == found.end()) {
@@ -72,21 +72,21 @@ std::vector<JumpResolver::Offset> JumpResolver::before(Offset at) const {
   return found;
 }
 
-std::optional<ResolvedJump> JumpResolver::resolve(Offset jump) {
+std::optional<ResolvedJump> JumpTableRecovery::resolve(Offset jump) {
   path_.assign(1, jump);
-  ways_left_ = kMostWays;
+  paths_left_ = kMostPaths;
   const Verdict verdict = look_back();
   return verdict.table ? read_table(*verdict.table) : std::nullopt;
 }
 
-JumpResolver::Verdict JumpResolver::look_back() {
+JumpTableRecovery::Verdict JumpTableRecovery::look_back() {
   const std::size_t length = path_.size();
   Verdict here;
   bool judged = false;
-  std::vector<Offset> ways = before(path_.back());
-  while (ways.size() == 1 && path_.size() < kLongestPath) {
-    const bool is_fork = core::ends_block(walk_.flow_at(ways.front()));
-    path_.push_back(ways.front());
+  std::vector<Offset> predecessors_here = predecessors(path_.back());
+  while (predecessors_here.size() == 1 && path_.size() < kLongestPath) {
+    const bool is_fork = core::ends_block(descent_.flow_at(predecessors_here.front()));
+    path_.push_back(predecessors_here.front());
     if (is_fork) {
       here = judge();
       judged = true;
@@ -95,19 +95,19 @@ JumpResolver::Verdict JumpResolver::look_back() {
         return here;
       }
     }
-    ways = before(path_.back());
+    predecessors_here = predecessors(path_.back());
   }
-  if (!judged || ways.size() != 1) {
+  if (!judged || predecessors_here.size() != 1) {
     here = judge();
   }
-  if (here.is_checked || ways.size() < 2 || path_.size() >= kLongestPath) {
+  if (here.is_checked || predecessors_here.size() < 2 || path_.size() >= kLongestPath) {
     path_.resize(length);
     return here;
   }
   Verdict all;
-  for (const Offset way : ways) {
+  for (const Offset way : predecessors_here) {
     Verdict one;
-    if (ways_left_-- > 0) {
+    if (paths_left_-- > 0) {
       path_.push_back(way);
       one = look_back();
       path_.pop_back();
@@ -126,14 +126,14 @@ JumpResolver::Verdict JumpResolver::look_back() {
   return all;
 }
 
-JumpResolver::Verdict JumpResolver::judge() {
+JumpTableRecovery::Verdict JumpTableRecovery::judge() {
   if (!budget_.take(path_.size())) {
     return {};
   }
   std::vector<arch::PathInstruction> steps;
   steps.reserve(path_.size());
   for (auto at = path_.rbegin(); at != path_.rend(); ++at) {
-    steps.push_back(step_at(*at));
+    steps.push_back(instruction_at(*at));
   }
   std::vector<arch::KnownRegister> known;
   constexpr std::size_t kMostWanted = 3;
@@ -150,15 +150,15 @@ JumpResolver::Verdict JumpResolver::judge() {
   }
 }
 
-arch::RegisterEffect JumpResolver::effect(Offset at, unsigned reg) {
+arch::RegisterEffect JumpTableRecovery::effect(Offset at, unsigned reg) {
   const std::uint64_t key = std::uint64_t{at} << 8U | reg;
   const auto known = effects_.find(key);
   return known != effects_.end()
              ? known->second
-             : effects_.emplace(key, arch::Native::effect_on(step_at(at), reg)).first->second;
+             : effects_.emplace(key, arch::Native::effect_on(instruction_at(at), reg)).first->second;
 }
 
-std::optional<std::uint64_t> JumpResolver::constant_before(Offset at, unsigned reg, int steps) {
+std::optional<std::uint64_t> JumpTableRecovery::constant_before(Offset at, unsigned reg, int steps) {
   const std::uint64_t key =
       std::uint64_t{at} << 16U | reg << 8U | static_cast<std::uint64_t>(steps);
   const auto known = constants_.find(key);
@@ -170,11 +170,11 @@ std::optional<std::uint64_t> JumpResolver::constant_before(Offset at, unsigned r
 // Looks for all instructions that may have written the register last. They all must leave the same
 // in it. Where control comes in from outside it holds something of the caller's, which no switch of
 // this function takes for its table.
-std::optional<std::uint64_t> JumpResolver::find_constant_before(Offset at, unsigned reg,
+std::optional<std::uint64_t> JumpTableRecovery::find_constant_before(Offset at, unsigned reg,
                                                                 int steps) {
   std::optional<std::uint64_t> constant;
   std::unordered_set<Offset> seen;
-  std::vector<Offset> open = before(at);
+  std::vector<Offset> open = predecessors(at);
   while (!open.empty()) {
     const Offset now = open.back();
     open.pop_back();
@@ -199,13 +199,13 @@ std::optional<std::uint64_t> JumpResolver::find_constant_before(Offset at, unsig
     if (seen.size() > kMostVisited || !budget_.take(1)) {
       return std::nullopt;
     }
-    const std::vector<Offset> further = before(now);
+    const std::vector<Offset> further = predecessors(now);
     open.insert(open.end(), further.begin(), further.end());
   }
   return constant;
 }
 
-std::optional<ResolvedJump> JumpResolver::read_table(const arch::JumpTable& table) {
+std::optional<ResolvedJump> JumpTableRecovery::read_table(const arch::JumpTable& table) {
   std::vector<std::byte> bytes(table.entries * table.entry_size);
   if (read_(table.first, bytes) != bytes.size()) {
     return std::nullopt;
@@ -216,7 +216,7 @@ std::optional<ResolvedJump> JumpResolver::read_table(const arch::JumpTable& tabl
     const auto entry = std::span(bytes).subspan(at, table.entry_size);
     const core::Address destination = table.destination(entry_of(entry, table.is_signed));
     // The part that is seldom executed may lie elsewhere; direct branches lead there too.
-    if (!walk_.bounds().contains(destination) && !elsewhere_.contains(destination)) {
+    if (!descent_.bounds().contains(destination) && !elsewhere_.contains(destination)) {
       return std::nullopt;
     }
     destinations.push_back(destination);

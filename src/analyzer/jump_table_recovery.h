@@ -36,26 +36,26 @@ struct SearchBudget {
   }
 };
 
-/// Where a function's indirect jumps go, as far as it follows from its code as `walk` knows it now.
-class JumpResolver {
+/// Where a function's indirect jumps go, as far as it follows from its code as `descent` knows it now.
+class JumpTableRecovery {
  public:
-  /// All outlive this; `walk` is not to change meanwhile.
-  JumpResolver(const CodeWalk& walk, const ReadCode& read, SearchBudget& budget);
+  /// All outlive this; `descent` is not to change meanwhile.
+  JumpTableRecovery(const RecursiveDescent& descent, const ReadCode& read, SearchBudget& budget);
 
-  /// Nothing where there is no table, or no bound of it on one of the ways to the jump, or an entry
+  /// Nothing where there is no table, or no bound of it on one of the predecessors_here to the jump, or an entry
   /// that leads out of the function to where no direct jump of it goes.
-  [[nodiscard]] std::optional<ResolvedJump> resolve(CodeWalk::Offset jump);
+  [[nodiscard]] std::optional<ResolvedJump> resolve(RecursiveDescent::Offset jump);
 
  private:
-  using Offset = CodeWalk::Offset;
+  using Offset = RecursiveDescent::Offset;
   struct Verdict {
     std::optional<arch::JumpTable> table;
     bool is_checked = false;
   };
 
-  [[nodiscard]] std::vector<Offset> before(Offset at) const;
-  [[nodiscard]] std::optional<Offset> straight_before(Offset at) const;
-  [[nodiscard]] arch::PathInstruction step_at(Offset at) const;
+  [[nodiscard]] std::vector<Offset> predecessors(Offset at) const;
+  [[nodiscard]] std::optional<Offset> fallthrough_predecessor(Offset at) const;
+  [[nodiscard]] arch::PathInstruction instruction_at(Offset at) const;
   /// Along every way that ends in `path_` (the jump first), as far back as is needed.
   [[nodiscard]] Verdict look_back();
   [[nodiscard]] Verdict judge();
@@ -66,7 +66,7 @@ class JumpResolver {
   [[nodiscard]] arch::RegisterEffect effect(Offset at, unsigned reg);
   [[nodiscard]] std::optional<ResolvedJump> read_table(const arch::JumpTable& table);
 
-  const CodeWalk& walk_;
+  const RecursiveDescent& descent_;
   const ReadCode& read_;
   SearchBudget& budget_;
   std::unordered_set<core::Address> elsewhere_;
@@ -74,7 +74,7 @@ class JumpResolver {
   std::unordered_map<std::uint64_t, arch::RegisterEffect> effects_;
   std::unordered_map<std::uint64_t, std::optional<std::uint64_t>> constants_;
   std::vector<Offset> path_;
-  int ways_left_ = 0;
+  int paths_left_ = 0;
 };
 
 }  // namespace sp::analyzer

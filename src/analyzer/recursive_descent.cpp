@@ -9,7 +9,7 @@ constexpr std::byte kLockPrefix{0xF0};
 
 }  // namespace
 
-CodeWalk::CodeWalk(core::AddressRange bounds, std::span<const std::byte> code,
+RecursiveDescent::RecursiveDescent(core::AddressRange bounds, std::span<const std::byte> code,
                    const Rejected& rejected)
     : bounds_(bounds),
       code_(code),
@@ -17,29 +17,29 @@ CodeWalk::CodeWalk(core::AddressRange bounds, std::span<const std::byte> code,
       marks_(bounds.size()),
       flows_(bounds.size(), core::Flow::next) {}
 
-std::optional<core::Instruction> CodeWalk::decode_at(Offset at) const {
+std::optional<core::Instruction> RecursiveDescent::decode_at(Offset at) const {
   if (at >= code_.size()) {
     return std::nullopt;
   }
   return arch::Native::decode(code_.subspan(at), address_of(at));
 }
 
-void CodeWalk::follow_leader(core::Address leader) {
+void RecursiveDescent::follow_leader(core::Address leader) {
   if (bounds_.contains(leader)) {
     lead(static_cast<Offset>(leader - bounds_.begin), 0);
     follow_certain();
   }
 }
 
-void CodeWalk::follow_table(Offset jump, std::span<const core::Address> destinations) {
-  const auto root = static_cast<Root>(conjectures_.size());
-  conjectures_.push_back({jump, owner_of(jump), true});
+void RecursiveDescent::follow_table(Offset jump, std::span<const core::Address> destinations) {
+  const auto provenance = static_cast<Provenance>(speculations_.size());
+  speculations_.push_back({jump, owner_of(jump), true});
   for (const core::Address destination : destinations) {
-    go_to(destination, jump, root);
+    go_to(destination, jump, provenance);
   }
 }
 
-void CodeWalk::follow_certain() {
+void RecursiveDescent::follow_certain() {
   while (!certain_.empty()) {
     const Task task = certain_.back();
     certain_.pop_back();
@@ -47,17 +47,17 @@ void CodeWalk::follow_certain() {
   }
 }
 
-// What is certain comes first, so that a conjecture meets as much certain code as there is.
-void CodeWalk::run() {
+// What is certain comes first, so that a speculation meets as much certain code as there is.
+void RecursiveDescent::run() {
   while (true) {
     follow_certain();
     if (!likely_.empty()) {
       const Task task = likely_.back();
       likely_.pop_back();
       follow(task);
-    } else if (next_behind_call_ < behind_calls_.size()) {
-      conjecture(behind_calls_[next_behind_call_].at, behind_calls_[next_behind_call_].root);
-      ++next_behind_call_;
+    } else if (next_after_call_ < after_calls_.size()) {
+      speculate(after_calls_[next_after_call_].at, after_calls_[next_after_call_].provenance);
+      ++next_after_call_;
     } else {
       return;
     }
@@ -65,7 +65,7 @@ void CodeWalk::run() {
 }
 
 // Decodes from a leader until control goes elsewhere or comes to what is known.
-void CodeWalk::follow(Task task) {
+void RecursiveDescent::follow(Task task) {
   Offset at = task.at;
   std::uint8_t role = kLeader | kRunStart;
   while (true) {
@@ -75,21 +75,21 @@ void CodeWalk::follow(Task task) {
     }
     const auto instruction = decode_at(at);
     if (!instruction || instruction->length > marks_.size() - at) {
-      fail(at, task.root);
+      fail(at, task.provenance);
       return;
     }
     const Offset next = at + instruction->length;
     for (Offset k = at; k < next; ++k) {
       if (marks_[k] != 0) {
-        clash(at, k, task.root);
+        clash(at, k, task.provenance);
         return;
       }
     }
-    if ((role & kRunStart) != 0 && task.root != 0) {
-      run_roots_.emplace(at, task.root);
+    if ((role & kRunStart) != 0 && task.provenance != 0) {
+      provenances_.emplace(at, task.provenance);
     }
     keep(at, *instruction, role);
-    leave(at, *instruction, task.root);
+    leave(at, *instruction, task.provenance);
     if (core::ends_block(instruction->flow) && instruction->flow != core::Flow::branch) {
       return;
     }
@@ -98,7 +98,7 @@ void CodeWalk::follow(Task task) {
   }
 }
 
-void CodeWalk::keep(Offset at, const core::Instruction& instruction, std::uint8_t role) {
+void RecursiveDescent::keep(Offset at, const core::Instruction& instruction, std::uint8_t role) {
   marks_[at] = static_cast<std::uint8_t>(instruction.length | role);
   for (Offset k = at + 1; k < at + instruction.length; ++k) {
     marks_[k] = kInside;
@@ -107,14 +107,14 @@ void CodeWalk::keep(Offset at, const core::Instruction& instruction, std::uint8_
 }
 
 // Notes where an instruction's control goes beside what stands behind it.
-void CodeWalk::leave(Offset at, const core::Instruction& instruction, Root root) {
+void RecursiveDescent::leave(Offset at, const core::Instruction& instruction, Provenance provenance) {
   if (instruction.target) {
-    go_to(*instruction.target, at, root);
+    go_to(*instruction.target, at, provenance);
   }
   switch (instruction.flow) {
     case core::Flow::call:
     case core::Flow::indirect_call:
-      behind_calls_.push_back({at + instruction.length, root});
+      after_calls_.push_back({at + instruction.length, provenance});
       break;
     case core::Flow::indirect_jump:
       if (is_instruction(at)) {  // else it overlaps one
@@ -131,60 +131,60 @@ void CodeWalk::leave(Offset at, const core::Instruction& instruction, Root root)
   }
 }
 
-void CodeWalk::go_to(core::Address target, Offset from, Root root) {
+void RecursiveDescent::go_to(core::Address target, Offset from, Provenance provenance) {
   if (!bounds_.contains(target)) {
     transfers_.push_back(target);
     return;
   }
   const auto at = static_cast<Offset>(target - bounds_.begin);
   edges_.push_back({at, from});
-  lead(at, root);
+  lead(at, provenance);
 }
 
-void CodeWalk::lead(Offset at, Root root) {
+void RecursiveDescent::lead(Offset at, Provenance provenance) {
   if (is_instruction(at)) {
     marks_[at] |= kLeader;
-  } else if (root == 0) {
-    certain_.push_back({at, root});
+  } else if (provenance == 0) {
+    certain_.push_back({at, provenance});
   } else {
-    likely_.push_back({at, root});
+    likely_.push_back({at, provenance});
   }
 }
 
-void CodeWalk::conjecture(Offset behind_call, Root parent) {
-  if (behind_call >= marks_.size() || rejected_.contains(behind_call) ||
-      newly_rejected_.contains(behind_call)) {
+void RecursiveDescent::speculate(Offset after_call, Provenance parent) {
+  if (after_call >= marks_.size() || rejected_.contains(after_call) ||
+      newly_rejected_.contains(after_call)) {
     return;
   }
-  if (is_instruction(behind_call)) {
-    marks_[behind_call] |= kLeader;
+  if (is_instruction(after_call)) {
+    marks_[after_call] |= kLeader;
     return;
   }
-  const auto root = static_cast<Root>(conjectures_.size());
-  conjectures_.push_back({behind_call, parent, false});
-  follow({behind_call, root});
+  const auto provenance = static_cast<Provenance>(speculations_.size());
+  speculations_.push_back({after_call, parent, false});
+  follow({after_call, provenance});
 }
 
-// An instruction that `root` leads to begins at `at` and shares the byte `with` with one that was
+// An instruction that `provenance` leads to begins at `at` and shares the byte `with` with one that was
 // found before.
-void CodeWalk::clash(Offset at, Offset with, Root root) {
-  const Root owner = owner_of(with);
-  if ((root == 0 && owner == 0) || is_behind_lock(at)) {
-    overlap(at, root);
-  } else if (descends(root, owner)) {
-    reject(root);
-  } else if (descends(owner, root)) {
+void RecursiveDescent::clash(Offset at, Offset with, Provenance provenance) {
+  const Provenance owner = owner_of(with);
+  if ((provenance == 0 && owner == 0) || is_behind_lock(at)) {
+    overlap(at, provenance);
+  } else if (descends(provenance, owner)) {
+    reject(provenance);
+  } else if (descends(owner, provenance)) {
     reject(owner);
-  } else if (conjectures_[root].is_table != conjectures_[owner].is_table) {
-    reject(conjectures_[root].is_table ? owner : root);
+  } else if (speculations_[provenance].is_table != speculations_[owner].is_table) {
+    reject(speculations_[provenance].is_table ? owner : provenance);
   } else {
-    reject(root);
+    reject(provenance);
     reject(owner);
   }
 }
 
 // Goes on to where the code from `at` and the one that it overlaps are the same again.
-void CodeWalk::overlap(Offset at, Root root) {
+void RecursiveDescent::overlap(Offset at, Provenance provenance) {
   if (!overlaps_.insert(at).second) {
     return;
   }
@@ -195,7 +195,7 @@ void CodeWalk::overlap(Offset at, Root root) {
     if (!instruction) {
       return;
     }
-    leave(at, *instruction, root);
+    leave(at, *instruction, provenance);
     if (core::ends_block(instruction->flow) && instruction->flow != core::Flow::branch) {
       return;
     }
@@ -204,16 +204,16 @@ void CodeWalk::overlap(Offset at, Root root) {
       return;
     }
     if (is_instruction(at) || marks_[at] == 0) {
-      lead(at, root);
+      lead(at, provenance);
       return;
     }
   }
 }
 
-// What `root` leads to is no instruction, or lies behind the function.
-void CodeWalk::fail(Offset at, Root root) {
-  if (root != 0) {
-    reject(root);
+// What `provenance` leads to is no instruction, or lies behind the function.
+void RecursiveDescent::fail(Offset at, Provenance provenance) {
+  if (provenance != 0) {
+    reject(provenance);
   } else if (at >= marks_.size()) {
     transfers_.push_back(bounds_.end);
   } else {
@@ -221,28 +221,28 @@ void CodeWalk::fail(Offset at, Root root) {
   }
 }
 
-void CodeWalk::reject(Root root) {
-  if (root != 0) {
-    newly_rejected_.insert(conjectures_[root].at);
+void RecursiveDescent::reject(Provenance provenance) {
+  if (provenance != 0) {
+    newly_rejected_.insert(speculations_[provenance].at);
   }
 }
 
-CodeWalk::Root CodeWalk::owner_of(Offset at) const {
+RecursiveDescent::Provenance RecursiveDescent::owner_of(Offset at) const {
   while (at > 0 && (marks_[at] & kRunStart) == 0) {
     --at;
   }
-  const auto found = run_roots_.find(at);
-  return found == run_roots_.end() ? Root{0} : found->second;
+  const auto found = provenances_.find(at);
+  return found == provenances_.end() ? Provenance{0} : found->second;
 }
 
-bool CodeWalk::descends(Root root, Root from) const {
-  while (root > from) {  // a parent is older than what it led to
-    root = conjectures_[root].parent;
+bool RecursiveDescent::descends(Provenance provenance, Provenance from) const {
+  while (provenance > from) {  // a parent is older than what it led to
+    provenance = speculations_[provenance].parent;
   }
-  return root == from;
+  return provenance == from;
 }
 
-bool CodeWalk::is_behind_lock(Offset at) const {
+bool RecursiveDescent::is_behind_lock(Offset at) const {
   return at > 0 && is_instruction(at - 1) && code_[at - 1] == kLockPrefix;
 }
 

@@ -14,8 +14,8 @@
 namespace sp::analyzer {
 
 /// One pass over a function's code: follows control from places that are certain, then from those
-/// that are conjectures. All places are offsets into the function.
-class CodeWalk {
+/// that are speculations. All places are offsets into the function.
+class RecursiveDescent {
  public:
   using Offset = std::uint32_t;
   using Rejected = std::unordered_set<Offset>;
@@ -26,9 +26,9 @@ class CodeWalk {
     Offset from = 0;
   };
 
-  /// `code` are the bytes that can be read from bounds.begin on, `rejected` the conjectures that
+  /// `code` are the bytes that can be read from bounds.begin on, `rejected` the speculations that
   /// earlier passes found to be wrong. Both outlive this.
-  CodeWalk(core::AddressRange bounds, std::span<const std::byte> code, const Rejected& rejected);
+  RecursiveDescent(core::AddressRange bounds, std::span<const std::byte> code, const Rejected& rejected);
 
   /// What certainly follows from it; run() does the rest.
   void follow_leader(core::Address leader);
@@ -67,31 +67,31 @@ class CodeWalk {
   static constexpr std::uint8_t kLeader = 0x20;
   static constexpr std::uint8_t kRunStart = 0x40;  // was decoded first, and what follows from it
 
-  /// Why code is taken for code: 0 is certain, others stand in conjectures_.
-  using Root = std::uint32_t;
-  struct Conjecture {
+  /// Why code is taken for code: 0 is certain, others stand in speculations_.
+  using Provenance = std::uint32_t;
+  struct Speculation {
     Offset at = 0;  // behind a call, or an indirect jump with a table
-    Root parent = 0;
+    Provenance parent = 0;
     bool is_table = false;
   };
   struct Task {
     Offset at = 0;
-    Root root = 0;
+    Provenance provenance = 0;
   };
 
   void follow_certain();
   void follow(Task task);
   void keep(Offset at, const core::Instruction& instruction, std::uint8_t role);
-  void leave(Offset at, const core::Instruction& instruction, Root root);
-  void go_to(core::Address target, Offset from, Root root);
-  void lead(Offset at, Root root);
-  void conjecture(Offset behind_call, Root parent);
-  void clash(Offset at, Offset with, Root root);
-  void overlap(Offset at, Root root);
-  void fail(Offset at, Root root);
-  void reject(Root root);
-  [[nodiscard]] Root owner_of(Offset at) const;
-  [[nodiscard]] bool descends(Root root, Root from) const;
+  void leave(Offset at, const core::Instruction& instruction, Provenance provenance);
+  void go_to(core::Address target, Offset from, Provenance provenance);
+  void lead(Offset at, Provenance provenance);
+  void speculate(Offset after_call, Provenance parent);
+  void clash(Offset at, Offset with, Provenance provenance);
+  void overlap(Offset at, Provenance provenance);
+  void fail(Offset at, Provenance provenance);
+  void reject(Provenance provenance);
+  [[nodiscard]] Provenance owner_of(Offset at) const;
+  [[nodiscard]] bool descends(Provenance provenance, Provenance from) const;
   [[nodiscard]] bool is_behind_lock(Offset at) const;
 
   core::AddressRange bounds_;
@@ -99,12 +99,12 @@ class CodeWalk {
   const Rejected& rejected_;
   std::vector<std::uint8_t> marks_;
   std::vector<core::Flow> flows_;
-  std::vector<Conjecture> conjectures_{1};
-  std::unordered_map<Offset, Root> run_roots_;  // of certain runs nothing
+  std::vector<Speculation> speculations_{1};
+  std::unordered_map<Offset, Provenance> provenances_;  // of certain runs nothing
   std::vector<Task> certain_;
   std::vector<Task> likely_;
-  std::vector<Task> behind_calls_;
-  std::size_t next_behind_call_ = 0;
+  std::vector<Task> after_calls_;
+  std::size_t next_after_call_ = 0;
   std::vector<Offset> indirect_jumps_;
   std::vector<Edge> edges_;
   std::vector<core::Address> transfers_;

@@ -11,7 +11,7 @@
 namespace sp::analyzer {
 
 /// Turns what stops tell in addresses into modules and offsets. The analyzer may not know the
-/// supervisor, so session.cpp hands in the supervisor's resolver behind this. Called on the
+/// supervisor, so session.cpp hands in the supervisor's recovery behind this. Called on the
 /// analyzer thread only.
 class StackSource {
  public:
