@@ -9,13 +9,13 @@ namespace sp::analyzer {
 
 Analyzer::Analyzer(std::unique_ptr<StackSource> stacks, core::Channel<core::StopEvent>& events,
                    core::Channel<core::Record>& records, core::Channel<core::Request>& requests,
-                   std::function<void()> request_sent, std::optional<PlantPolicy> planting)
+                   std::function<void()> request_sent, std::optional<InstrumentationPolicy> policy)
     : stacks_(std::move(stacks)),
       events_(events),
       records_(records),
       requests_(requests),
       request_sent_(std::move(request_sent)),
-      planting_(std::move(planting)) {}
+      policy_(std::move(policy)) {}
 
 void Analyzer::run() {
   while (auto event = events_.pop()) {
@@ -46,9 +46,9 @@ void Analyzer::handle(core::StopEvent event) {
           records_.push(core::ProcessSeen{event.process, detail.parent, std::move(detail.command)});
         } else if constexpr (std::is_same_v<Detail, core::ProcessEnded>) {
           stacks_->process_ended(event.process);
-          branches_.erase(event.process);
-          if (planting_) {
-            planting_->forget(event.process);
+          cross_checks_.erase(event.process);
+          if (policy_) {
+            policy_->forget(event.process);
           }
         } else if constexpr (std::is_same_v<Detail, core::ThreadStarted>) {
           records_.push(core::ThreadSeen{event.process, event.thread, std::move(detail.name)});
@@ -81,7 +81,7 @@ void Analyzer::on(const core::StopEvent& event, core::Sampled& sampled) {
   if (sampled.with_stack && taken.stack.end == core::StackEnd::copy_ended) {
     request(core::LargerStackDump{event.thread});
   }
-  if (planting_) {
+  if (policy_) {
     ask_for_probes(event, taken.stack);
   }
   records_.push(std::move(taken));
@@ -126,29 +126,29 @@ void Analyzer::on(const core::StopEvent& event, core::CodeProbed& probed) {
 }
 
 void Analyzer::on(const core::StopEvent& event, core::Stepped& stepped) {
-  Lesson lesson = branches_[event.process].learn(stepped);
+  Observation observation = cross_checks_[event.process].observe(stepped);
   core::CodeExplored explored;
   explored.windows = 1;
-  explored.steps = lesson.steps;
-  explored.branches = lesson.branches.size();
-  explored.disagreements = lesson.disagreements.size();
-  for (const Disagreement& disagreement : lesson.disagreements) {
-    report(disagreement);
+  explored.steps = observation.steps;
+  explored.branches = observation.branches.size();
+  explored.disagreements = observation.mismatches.size();
+  for (const Mismatch& mismatch : observation.mismatches) {
+    report(mismatch);
   }
-  if (!lesson.leaders.empty()) {
-    request(core::ProbeFunctions{event.process, std::move(lesson.leaders), {}});
+  if (!observation.leaders.empty()) {
+    request(core::ProbeFunctions{event.process, std::move(observation.leaders), {}});
   }
   records_.push(explored);
 }
 
-void Analyzer::report(const Disagreement& disagreement) {
+void Analyzer::report(const Mismatch& mismatch) {
   constexpr int kMostTold = 10;
-  if (disagreements_told_ >= kMostTold) {
+  if (mismatches_told_ >= kMostTold) {
     return;
   }
-  ++disagreements_told_;
+  ++mismatches_told_;
   core::log_note("the instruction at {:#x} went to {:#x}, which its decoding did not foresee",
-                 disagreement.address.value(), disagreement.went_to.value());
+                 mismatch.address.value(), mismatch.went_to.value());
 }
 
 void Analyzer::on(const core::StopEvent& event, core::OffCpuSample& waited) {
@@ -169,7 +169,7 @@ void Analyzer::on(const core::StopEvent& event, core::OffCpuSample& waited) {
   }
 }
 
-void Analyzer::emit_waits(const core::StopEvent& event, const WaitLedger::Entry& entry) {
+void Analyzer::emit_waits(const core::StopEvent& event, const OffCpuTime::Entry& entry) {
   core::SampleTaken taken;
   taken.process = event.process;
   taken.thread = event.thread;
@@ -200,7 +200,7 @@ void Analyzer::ask_for_probes(const core::StopEvent& event, const core::Stack& s
     const auto address = stacks_->address_of(event.process, frame.where);
     frames.push_back({address.value_or(core::Address{}), frame.where, address.has_value()});
   }
-  core::ProbeFunctions wanted{event.process, planting_->choose(event.process, frames), {}};
+  core::ProbeFunctions wanted{event.process, policy_->choose(event.process, frames), {}};
   if (!wanted.at.empty()) {
     request(std::move(wanted));
   }

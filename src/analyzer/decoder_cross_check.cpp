@@ -13,7 +13,7 @@ using core::Flow;
 constexpr std::size_t kMostRemembered = std::size_t{1} << 20U;
 
 /// True where the decoder's instruction may have gone from its address to `next`.
-bool foresees(const core::Instruction& instruction, core::Address next) {
+bool allows(const core::Instruction& instruction, core::Address next) {
   const bool goes_behind = next == instruction.next();
   const bool goes_to_target = instruction.target == next;
   switch (instruction.flow) {
@@ -45,21 +45,21 @@ bool remember(std::unordered_set<T>& seen, const T& what) {
 
 }  // namespace
 
-Lesson BranchFinder::learn(const core::Stepped& stepped) {
-  Lesson lesson;
+Observation DecoderCrossCheck::observe(const core::Stepped& stepped) {
+  Observation observation;
   for (std::size_t i = 0; i + 1 < stepped.path.size(); ++i) {
-    learn_step(stepped.path[i], stepped.path[i + 1].pc, lesson);
+    observe_step(stepped.path[i], stepped.path[i + 1].pc, observation);
   }
-  return lesson;
+  return observation;
 }
 
-void BranchFinder::learn_step(const core::Stepped::At& at, core::Address next, Lesson& lesson) {
-  ++lesson.steps;
+void DecoderCrossCheck::observe_step(const core::Stepped::At& at, core::Address next, Observation& observation) {
+  ++observation.steps;
   const auto code = std::span(at.code).first(std::min<std::size_t>(at.size, at.code.size()));
   const auto decoded = arch::Native::decode(code, at.pc);
-  const bool is_foreseen = decoded && foresees(*decoded, next);
-  if (!is_foreseen && !code.empty() && remember(disagreed_, at.pc)) {
-    lesson.disagreements.push_back({at.pc, decoded, next});
+  const bool is_allowed = decoded && allows(*decoded, next);
+  if (!is_allowed && !code.empty() && remember(mismatched_, at.pc)) {
+    observation.mismatches.push_back({at.pc, decoded, next});
   }
   const bool went_on = decoded ? next == decoded->next() : next > at.pc && next - at.pc <= 15;
   const bool repeats = next == at.pc && (!decoded || !core::ends_block(decoded->flow));
@@ -69,13 +69,13 @@ void BranchFinder::learn_step(const core::Stepped::At& at, core::Address next, L
   }
   // A branch that was not taken has a leader behind it too, but has not transferred control.
   if (remember(leaders_, next)) {
-    lesson.leaders.push_back(next);
+    observation.leaders.push_back(next);
   }
   if (went_on && decoded->flow == Flow::branch) {
     return;
   }
   if (remember(branches_, at.pc)) {
-    lesson.branches.push_back(at.pc);
+    observation.branches.push_back(at.pc);
     if (decoded) {
       remember(encodings_, arch::Native::encoding_kind(code));
     }

@@ -4,13 +4,13 @@
 
 namespace sp::analyzer {
 
-std::size_t PlantPolicy::Hash::operator()(const Asked& asked) const {
+std::size_t InstrumentationPolicy::Hash::operator()(const Asked& asked) const {
   const auto pid = static_cast<std::uint64_t>(asked.process.pid);
   return std::hash<core::ModuleOffset>{}(asked.function) ^
          std::hash<std::uint64_t>{}(pid * 0x9E3779B97F4A7C15ULL);
 }
 
-std::vector<core::Address> PlantPolicy::choose(core::ProcessId process,
+std::vector<core::Address> InstrumentationPolicy::choose(core::ProcessId process,
                                                std::span<const PolicyFrame> frames) {
   std::vector<core::Address> chosen;
   for (std::size_t depth = 0; depth < frames.size(); ++depth) {
@@ -29,7 +29,7 @@ std::vector<core::Address> PlantPolicy::choose(core::ProcessId process,
   return chosen;
 }
 
-void PlantPolicy::forget(core::ProcessId process) {
+void InstrumentationPolicy::forget(core::ProcessId process) {
   std::erase_if(asked_, [process](const Asked& asked) { return asked.process == process; });
 }
 

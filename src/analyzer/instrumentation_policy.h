@@ -25,9 +25,9 @@ struct PolicyFrame {
 /// come back and whose entries are called seldom enough. Those between would be called so often
 /// that a breakpoint costs more than it tells. Pure; bounded: when it is full it begins anew, and
 /// asks for something twice.
-class PlantPolicy {
+class InstrumentationPolicy {
  public:
-  explicit PlantPolicy(std::size_t depth, std::size_t most_remembered = std::size_t{1} << 16U)
+  explicit InstrumentationPolicy(std::size_t depth, std::size_t most_remembered = std::size_t{1} << 16U)
       : depth_(depth), most_remembered_(most_remembered) {}
 
   /// `frames` innermost first. The addresses whose functions are to be given probes; each function

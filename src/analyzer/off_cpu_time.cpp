@@ -4,14 +4,14 @@
 
 namespace sp::analyzer {
 
-void WaitLedger::learn(core::ThreadId thread, std::uint64_t wait_id, std::string syscall,
+void OffCpuTime::learn(core::ThreadId thread, std::uint64_t wait_id, std::string syscall,
                        core::Stack stack, bool wait_for_better) {
   Wait& wait = waits_[thread];
   const std::uint64_t held = wait.id == wait_id ? wait.held_ticks : 0;
   wait = {wait_id, std::move(syscall), std::move(stack), wait_for_better, held};
 }
 
-std::optional<WaitLedger::Entry> WaitLedger::count(core::ThreadId thread, std::uint64_t wait_id,
+std::optional<OffCpuTime::Entry> OffCpuTime::count(core::ThreadId thread, std::uint64_t wait_id,
                                                    std::uint64_t ticks) {
   const auto found = waits_.find(thread);
   if (found == waits_.end() || found->second.id != wait_id) {
@@ -29,7 +29,7 @@ std::optional<WaitLedger::Entry> WaitLedger::count(core::ThreadId thread, std::u
   return Entry{all, wait.stack, wait.syscall};
 }
 
-std::optional<WaitLedger::Entry> WaitLedger::take_held(core::ThreadId thread) {
+std::optional<OffCpuTime::Entry> OffCpuTime::take_held(core::ThreadId thread) {
   const auto found = waits_.find(thread);
   if (found == waits_.end() || found->second.held_ticks == 0) {
     return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<WaitLedger::Entry> WaitLedger::take_held(core::ThreadId thread) {
   return Entry{std::exchange(wait.held_ticks, 0), wait.stack, wait.syscall};
 }
 
-std::vector<core::ThreadId> WaitLedger::threads() const {
+std::vector<core::ThreadId> OffCpuTime::threads() const {
   std::vector<core::ThreadId> threads;
   threads.reserve(waits_.size());
   for (const auto& [thread, wait] : waits_) {

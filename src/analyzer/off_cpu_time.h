@@ -14,7 +14,7 @@ namespace sp::analyzer {
 
 /// Knows the stack of the wait that each blocked thread is in, so that a wait that lasts for a
 /// thousand ticks is unwound once (--wall). Pure: values in, values out.
-class WaitLedger {
+class OffCpuTime {
  public:
   /// What is to be written down for a report: `ticks` samples of `stack`.
   struct Entry {

@@ -127,7 +127,7 @@ TEST_F(Analyzing, tells_of_modules_before_the_samples_that_name_them) {
 TEST_F(Analyzing, asks_for_probes_where_a_sample_falls) {
   Analyzer planting(
       std::make_unique<FakeStacks>(seen_), events_, records_, requests_, [this] { ++bells_; },
-      PlantPolicy(5));
+      InstrumentationPolicy(5));
   planting.handle({kProcess, kThread, {}, core::Sampled{raw_at(0x1234), true}});
   const auto request = requests_.try_pop();
   ASSERT_TRUE(request);

@@ -47,60 +47,60 @@ class BranchFinderX86 : public ::testing::Test {
       GTEST_SKIP() << "decodes x86-64 code with the decoder of this CPU";
     }
   }
-  BranchFinder finder_;
+  DecoderCrossCheck finder_;
 };
 
 TEST_F(BranchFinderX86, learns_transfers_and_where_they_go) {
   // je not taken, nop, jmp, ret
-  const auto lesson = finder_.learn(
+  const auto observation = finder_.observe(
       stepped({{0x10, "7430"}, {0x12, "90"}, {0x13, "eb0b"}, {0x20, "c3"}, {0x90, "90"}}));
-  EXPECT_EQ(lesson.steps, 4U);
-  EXPECT_EQ(lesson.branches, at({0x13, 0x20}));
-  EXPECT_EQ(lesson.leaders, at({0x12, 0x20, 0x90}));
-  EXPECT_TRUE(lesson.disagreements.empty());
+  EXPECT_EQ(observation.steps, 4U);
+  EXPECT_EQ(observation.branches, at({0x13, 0x20}));
+  EXPECT_EQ(observation.leaders, at({0x12, 0x20, 0x90}));
+  EXPECT_TRUE(observation.mismatches.empty());
   EXPECT_EQ(finder_.encodings().size(), 2U);
 }
 
 TEST_F(BranchFinderX86, tells_everything_once) {
   const auto window = stepped({{0x13, "eb0b"}, {0x20, "c3"}, {0x90, "90"}});
-  EXPECT_FALSE(finder_.learn(window).branches.empty());
-  const auto again = finder_.learn(window);
+  EXPECT_FALSE(finder_.observe(window).branches.empty());
+  const auto again = finder_.observe(window);
   EXPECT_TRUE(again.branches.empty());
   EXPECT_TRUE(again.leaders.empty());
   EXPECT_EQ(again.steps, 2U);
 }
 
 TEST_F(BranchFinderX86, takes_repetitions_and_system_calls_for_straight_code) {
-  const auto lesson = finder_.learn(
+  const auto observation = finder_.observe(
       stepped({{0x10, "f3a4"}, {0x10, "f3a4"}, {0x12, "0f05"}, {0x12, "0f05"}, {0x14, "90"}}));
-  EXPECT_TRUE(lesson.branches.empty());
-  EXPECT_TRUE(lesson.leaders.empty());
-  EXPECT_TRUE(lesson.disagreements.empty());
+  EXPECT_TRUE(observation.branches.empty());
+  EXPECT_TRUE(observation.leaders.empty());
+  EXPECT_TRUE(observation.mismatches.empty());
 }
 
 TEST_F(BranchFinderX86, keeps_what_the_decoder_had_not_foreseen) {
   const auto window = stepped({{0x10, "90"}, {0x50, "06"}, {0x51, "eb00"}, {0x70, "90"}});
-  const auto lesson = finder_.learn(window);
-  ASSERT_EQ(lesson.disagreements.size(), 3U);
-  EXPECT_EQ(lesson.disagreements[0].address, Address{0x10});
-  EXPECT_EQ(lesson.disagreements[0].went_to, Address{0x50});
-  EXPECT_EQ(lesson.disagreements[0].decoded->flow, core::Flow::next);
-  EXPECT_FALSE(lesson.disagreements[1].decoded);
-  EXPECT_EQ(lesson.disagreements[2].decoded->target, Address{0x53});
-  EXPECT_EQ(lesson.branches, at({0x10, 0x51}));
-  EXPECT_TRUE(finder_.learn(window).disagreements.empty());
+  const auto observation = finder_.observe(window);
+  ASSERT_EQ(observation.mismatches.size(), 3U);
+  EXPECT_EQ(observation.mismatches[0].address, Address{0x10});
+  EXPECT_EQ(observation.mismatches[0].went_to, Address{0x50});
+  EXPECT_EQ(observation.mismatches[0].decoded->flow, core::Flow::next);
+  EXPECT_FALSE(observation.mismatches[1].decoded);
+  EXPECT_EQ(observation.mismatches[2].decoded->target, Address{0x53});
+  EXPECT_EQ(observation.branches, at({0x10, 0x51}));
+  EXPECT_TRUE(finder_.observe(window).mismatches.empty());
 }
 
 TEST_F(BranchFinderX86, learns_nothing_where_the_code_could_not_be_read) {
-  const auto lesson = finder_.learn(stepped({{0x10, ""}, {0x50, "90"}, {0x51, "90"}}));
-  EXPECT_EQ(lesson.steps, 2U);
-  EXPECT_TRUE(lesson.branches.empty() && lesson.disagreements.empty());
+  const auto observation = finder_.observe(stepped({{0x10, ""}, {0x50, "90"}, {0x51, "90"}}));
+  EXPECT_EQ(observation.steps, 2U);
+  EXPECT_TRUE(observation.branches.empty() && observation.mismatches.empty());
 }
 
 TEST_F(BranchFinderX86, makes_one_kind_of_branches_to_different_places) {
-  const auto lesson = finder_.learn(
+  const auto observation = finder_.observe(
       stepped({{0x10, "7410"}, {0x22, "7420"}, {0x44, "0f8416000000"}, {0x60, "90"}}));
-  EXPECT_EQ(lesson.branches.size(), 3U);
+  EXPECT_EQ(observation.branches.size(), 3U);
   EXPECT_EQ(finder_.encodings().size(), 2U);
 }
 

@@ -14,14 +14,14 @@ core::Stack stack_at(std::uint64_t offset) {
   return stack;
 }
 
-TEST(WaitLedger, knows_nothing_of_a_wait_that_it_was_not_told_of) {
-  WaitLedger ledger;
+TEST(OffCpuTime, knows_nothing_of_a_wait_that_it_was_not_told_of) {
+  OffCpuTime ledger;
   EXPECT_FALSE(ledger.count(kThread, 1, 5));
   EXPECT_FALSE(ledger.take_held(kThread));
 }
 
-TEST(WaitLedger, counts_ticks_with_the_stack_of_their_wait) {
-  WaitLedger ledger;
+TEST(OffCpuTime, counts_ticks_with_the_stack_of_their_wait) {
+  OffCpuTime ledger;
   ledger.learn(kThread, 1, "futex", stack_at(10), false);
   const auto entry = ledger.count(kThread, 1, 5);
   ASSERT_TRUE(entry);
@@ -30,8 +30,8 @@ TEST(WaitLedger, counts_ticks_with_the_stack_of_their_wait) {
   EXPECT_EQ(entry->stack.frames.front().where.offset, 10U);
 }
 
-TEST(WaitLedger, keeps_waits_and_threads_apart) {
-  WaitLedger ledger;
+TEST(OffCpuTime, keeps_waits_and_threads_apart) {
+  OffCpuTime ledger;
   ledger.learn(kThread, 1, "futex", stack_at(10), false);
   ledger.learn(kOther, 2, "read", stack_at(20), false);
   EXPECT_FALSE(ledger.count(kThread, 2, 1));
@@ -41,14 +41,14 @@ TEST(WaitLedger, keeps_waits_and_threads_apart) {
   EXPECT_EQ(ledger.count(kThread, 3, 1)->syscall, "poll");
 }
 
-TEST(WaitLedger, says_nothing_of_no_ticks) {
-  WaitLedger ledger;
+TEST(OffCpuTime, says_nothing_of_no_ticks) {
+  OffCpuTime ledger;
   ledger.learn(kThread, 1, "futex", stack_at(10), false);
   EXPECT_FALSE(ledger.count(kThread, 1, 0));
 }
 
-TEST(WaitLedger, holds_ticks_back_until_the_better_stack_comes) {
-  WaitLedger ledger;
+TEST(OffCpuTime, holds_ticks_back_until_the_better_stack_comes) {
+  OffCpuTime ledger;
   ledger.learn(kThread, 1, "futex", stack_at(10), true);
   EXPECT_FALSE(ledger.count(kThread, 1, 3));
   EXPECT_FALSE(ledger.count(kThread, 1, 4));
@@ -59,8 +59,8 @@ TEST(WaitLedger, holds_ticks_back_until_the_better_stack_comes) {
   EXPECT_EQ(entry->stack.frames.front().where.offset, 11U);
 }
 
-TEST(WaitLedger, gives_held_ticks_out_where_nothing_better_comes) {
-  WaitLedger ledger;
+TEST(OffCpuTime, gives_held_ticks_out_where_nothing_better_comes) {
+  OffCpuTime ledger;
   ledger.learn(kThread, 1, "futex", stack_at(10), true);
   EXPECT_FALSE(ledger.count(kThread, 1, 3));
   const auto entry = ledger.take_held(kThread);
@@ -70,8 +70,8 @@ TEST(WaitLedger, gives_held_ticks_out_where_nothing_better_comes) {
   EXPECT_FALSE(ledger.take_held(kThread)) << "once";
 }
 
-TEST(WaitLedger, forgets_threads) {
-  WaitLedger ledger;
+TEST(OffCpuTime, forgets_threads) {
+  OffCpuTime ledger;
   ledger.learn(kThread, 1, "futex", stack_at(10), false);
   ledger.learn(kOther, 2, "read", stack_at(20), false);
   EXPECT_EQ(ledger.threads().size(), 2U);
