@@ -70,11 +70,6 @@ concept Isa = requires(const typename T::Registers& registers,
   // What the instruction leaves in the register of that number. A call: when it comes back.
   { T::effect_on(path.front(), unsigned{}) } -> std::same_as<RegisterEffect>;
 
-  // jump_table.h: what the straight code before an indirect jump says of where it goes.
-  { T::jump_on_path(path, known) } -> std::same_as<JumpOnPath>;
-  // What the instruction leaves in the register of that number. A call: when it comes back.
-  { T::effect_on(path.front(), unsigned{}) } -> std::same_as<RegisterEffect>;
-
   // emulate.h: does the instruction at pc (its bytes, maybe more) in the tracer.
   { T::emulate(mutable_registers, bytes, memory) } -> std::same_as<Emulated>;
 
