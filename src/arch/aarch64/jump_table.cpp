@@ -2,6 +2,7 @@
 
 #include "arch/aarch64/encoding.h"
 #include "arch/aarch64/symbolic_step.h"
+#include "arch/symbolic_jump.h"
 #include "arch/symbolic_values.h"
 
 namespace sp::arch::aarch64 {
@@ -24,7 +25,8 @@ bool is_br(std::uint32_t word) {
 
 }  // namespace
 
-JumpOnPath jump_on_path(std::span<const PathInstruction> path, std::span<const KnownRegister> known) {
+JumpOnPath jump_on_path(std::span<const PathInstruction> path,
+                        std::span<const KnownRegister> known) {
   SymbolicValues values;
   for (const auto& [reg, value] : known) {
     values.set(reg, SymbolicValues::constant(value));
@@ -35,7 +37,7 @@ JumpOnPath jump_on_path(std::span<const PathInstruction> path, std::span<const K
       return {};
     }
     if (i + 1 == path.size()) {
-      return is_br(*word) ? values.jump_to(values.get(field(*word, 5, 5))) : JumpOnPath{};
+      return is_br(*word) ? jump_to(values, values.get(field(*word, 5, 5))) : JumpOnPath{};
     }
     if (is_b_cond(*word)) {
       assume_way(values, *word, path[i].address, path[i + 1].address);

@@ -1,6 +1,8 @@
 #include "arch/x86_64/jump_table.h"
 
+#include "arch/symbolic_jump.h"
 #include "arch/symbolic_values.h"
+#include "arch/x86_64/symbolic_operands.h"
 #include "arch/x86_64/symbolic_step.h"
 
 namespace sp::arch::x86_64 {
@@ -12,7 +14,8 @@ bool is_conditional_jump(const Encoding& encoding) {
 }
 
 /// What a conditional jump says when control went to `next` behind it.
-void assume_way(SymbolicValues& values, const Encoding& jump, core::Address at, core::Address next) {
+void assume_way(SymbolicValues& values, const Encoding& jump, core::Address at,
+                core::Address next) {
   const core::Address behind = at + jump.length;
   if (behind + static_cast<std::uint64_t>(jump.immediate) == behind) {
     return;
@@ -28,7 +31,8 @@ bool is_near_indirect_jump(const Encoding& encoding) {
 
 }  // namespace
 
-JumpOnPath jump_on_path(std::span<const PathInstruction> path, std::span<const KnownRegister> known) {
+JumpOnPath jump_on_path(std::span<const PathInstruction> path,
+                        std::span<const KnownRegister> known) {
   SymbolicValues values;
   for (const auto& [reg, value] : known) {
     values.set(reg, SymbolicValues::constant(value));
@@ -41,7 +45,7 @@ JumpOnPath jump_on_path(std::span<const PathInstruction> path, std::span<const K
     const core::Address at = path[i].address;
     if (i + 1 == path.size()) {
       return is_near_indirect_jump(*encoding)
-                 ? values.jump_to(read_operand(values, *encoding, at, 8, false))
+                 ? jump_to(values, read_operand(values, *encoding, at, 8, false))
                  : JumpOnPath{};
     }
     if (is_conditional_jump(*encoding)) {

@@ -10,10 +10,6 @@ namespace sp::arch::x86_64 {
 /// modelled makes everything unknown that it may change. Jumps do nothing.
 void follow_instruction(SymbolicValues& values, const Encoding& encoding, core::Address address);
 
-/// What the instruction's ModRM operand holds, `width` bytes of it widened with zeros or its sign.
-[[nodiscard]] SymbolicValue read_operand(SymbolicValues& values, const Encoding& encoding,
-                                     core::Address address, unsigned width, bool is_signed);
-
 /// What the condition in the lowest four bits of jcc and cmovcc says of what was compared.
 [[nodiscard]] Relation relation_of(unsigned condition);
 
