@@ -9,8 +9,8 @@
 
 #include "analyzer/decoder_cross_check.h"
 #include "analyzer/instrumentation_policy.h"
-#include "analyzer/stack_source.h"
 #include "analyzer/off_cpu_time.h"
+#include "analyzer/stack_source.h"
 #include "core/channel.h"
 #include "core/messages.h"
 

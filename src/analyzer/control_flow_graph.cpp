@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/recursive_descent.h"
 #include "analyzer/jump_table_recovery.h"
+#include "analyzer/recursive_descent.h"
 
 namespace sp::analyzer {
 namespace {
@@ -51,7 +51,8 @@ using Resolved = std::map<Offset, ResolvedJump>;
 /// Follows the tables of indirect jumps, which may lead to further jumps. Whether a table has a
 /// bound depends on the ways to its jump, so nothing is asked before all that is known has been
 /// followed, and everything once more when nothing new is found.
-Resolved follow_tables(RecursiveDescent& descent, const RecursiveDescent::Rejected& rejected, const ReadCode& read) {
+Resolved follow_tables(RecursiveDescent& descent, const RecursiveDescent::Rejected& rejected,
+                       const ReadCode& read) {
   Resolved resolved;
   SearchBudget budget;
   for (bool found = true; found;) {
@@ -125,8 +126,9 @@ core::ControlFlowGraph map_of(const RecursiveDescent& descent, const Resolved& r
 
 }  // namespace
 
-core::ControlFlowGraph build_control_flow_graph(core::AddressRange bounds, std::span<const core::Address> leaders,
-                               const ReadCode& read) {
+core::ControlFlowGraph build_control_flow_graph(core::AddressRange bounds,
+                                                std::span<const core::Address> leaders,
+                                                const ReadCode& read) {
   if (bounds.end <= bounds.begin || bounds.size() > kLargestFunction) {
     return {};
   }

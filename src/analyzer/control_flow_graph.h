@@ -29,8 +29,7 @@ inline constexpr std::size_t kLargestFunction = std::size_t{16} << 20U;
 ///
 /// Where certain code overlaps (a jump behind a lock prefix), who was found first gets the block
 /// and the other's address is in `unmapped`; both go on in a block of its own.
-[[nodiscard]] core::ControlFlowGraph build_control_flow_graph(core::AddressRange bounds,
-                                             std::span<const core::Address> leaders,
-                                             const ReadCode& read);
+[[nodiscard]] core::ControlFlowGraph build_control_flow_graph(
+    core::AddressRange bounds, std::span<const core::Address> leaders, const ReadCode& read);
 
 }  // namespace sp::analyzer

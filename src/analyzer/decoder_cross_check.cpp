@@ -53,7 +53,8 @@ Observation DecoderCrossCheck::observe(const core::Stepped& stepped) {
   return observation;
 }
 
-void DecoderCrossCheck::observe_step(const core::Stepped::At& at, core::Address next, Observation& observation) {
+void DecoderCrossCheck::observe_step(const core::Stepped::At& at, core::Address next,
+                                     Observation& observation) {
   ++observation.steps;
   const auto code = std::span(at.code).first(std::min<std::size_t>(at.size, at.code.size()));
   const auto decoded = arch::Native::decode(code, at.pc);

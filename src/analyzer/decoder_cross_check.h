@@ -23,9 +23,9 @@ struct Mismatch {
 /// What one window of single steps taught.
 struct Observation {
   std::uint64_t steps = 0;
-  std::vector<core::Address> branches;      // newly seen to transfer control
-  std::vector<core::Address> leaders;       // newly seen to be gone to
-  std::vector<Mismatch> mismatches;  // each address once
+  std::vector<core::Address> branches;  // newly seen to transfer control
+  std::vector<core::Address> leaders;   // newly seen to be gone to
+  std::vector<Mismatch> mismatches;     // each address once
 };
 
 /// Learns from single steps which instructions transfer control, and checks the decoder by them.

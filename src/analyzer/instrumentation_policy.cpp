@@ -11,7 +11,7 @@ std::size_t InstrumentationPolicy::Hash::operator()(const Asked& asked) const {
 }
 
 std::vector<core::Address> InstrumentationPolicy::choose(core::ProcessId process,
-                                               std::span<const PolicyFrame> frames) {
+                                                         std::span<const PolicyFrame> frames) {
   std::vector<core::Address> chosen;
   for (std::size_t depth = 0; depth < frames.size(); ++depth) {
     const PolicyFrame& frame = frames[depth];

@@ -27,7 +27,8 @@ struct PolicyFrame {
 /// asks for something twice.
 class InstrumentationPolicy {
  public:
-  explicit InstrumentationPolicy(std::size_t depth, std::size_t most_remembered = std::size_t{1} << 16U)
+  explicit InstrumentationPolicy(std::size_t depth,
+                                 std::size_t most_remembered = std::size_t{1} << 16U)
       : depth_(depth), most_remembered_(most_remembered) {}
 
   /// `frames` innermost first. The addresses whose functions are to be given probes; each function

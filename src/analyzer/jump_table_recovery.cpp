@@ -27,7 +27,8 @@ std::uint64_t entry_of(std::span<const std::byte> bytes, bool is_signed) {
 
 }  // namespace
 
-JumpTableRecovery::JumpTableRecovery(const RecursiveDescent& descent, const ReadCode& read, SearchBudget& budget)
+JumpTableRecovery::JumpTableRecovery(const RecursiveDescent& descent, const ReadCode& read,
+                                     SearchBudget& budget)
     : descent_(descent),
       read_(read),
       budget_(budget),
@@ -41,7 +42,8 @@ arch::PathInstruction JumpTableRecovery::instruction_at(Offset at) const {
   return {descent_.address_of(at), descent_.code().subspan(at, descent_.length_at(at))};
 }
 
-std::optional<JumpTableRecovery::Offset> JumpTableRecovery::fallthrough_predecessor(Offset at) const {
+std::optional<JumpTableRecovery::Offset> JumpTableRecovery::fallthrough_predecessor(
+    Offset at) const {
   for (Offset length = 1; length <= std::min<Offset>(at, kLongestInstruction); ++length) {
     if (!descent_.is_instruction(at - length)) {
       continue;
@@ -50,7 +52,7 @@ std::optional<JumpTableRecovery::Offset> JumpTableRecovery::fallthrough_predeces
     const bool goes_on = !core::ends_block(flow) || flow == core::Flow::branch ||
                          flow == core::Flow::call || flow == core::Flow::indirect_call;
     return goes_on && descent_.length_at(at - length) == length ? std::optional(at - length)
-                                                             : std::nullopt;
+                                                                : std::nullopt;
   }
   return std::nullopt;
 }
@@ -155,10 +157,12 @@ arch::RegisterEffect JumpTableRecovery::effect(Offset at, unsigned reg) {
   const auto known = effects_.find(key);
   return known != effects_.end()
              ? known->second
-             : effects_.emplace(key, arch::Native::effect_on(instruction_at(at), reg)).first->second;
+             : effects_.emplace(key, arch::Native::effect_on(instruction_at(at), reg))
+                   .first->second;
 }
 
-std::optional<std::uint64_t> JumpTableRecovery::constant_before(Offset at, unsigned reg, int steps) {
+std::optional<std::uint64_t> JumpTableRecovery::constant_before(Offset at, unsigned reg,
+                                                                int steps) {
   const std::uint64_t key =
       std::uint64_t{at} << 16U | reg << 8U | static_cast<std::uint64_t>(steps);
   const auto known = constants_.find(key);
@@ -171,7 +175,7 @@ std::optional<std::uint64_t> JumpTableRecovery::constant_before(Offset at, unsig
 // in it. Where control comes in from outside it holds something of the caller's, which no switch of
 // this function takes for its table.
 std::optional<std::uint64_t> JumpTableRecovery::find_constant_before(Offset at, unsigned reg,
-                                                                int steps) {
+                                                                     int steps) {
   std::optional<std::uint64_t> constant;
   std::unordered_set<Offset> seen;
   std::vector<Offset> open = predecessors(at);

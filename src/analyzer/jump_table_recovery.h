@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analyzer/recursive_descent.h"
 #include "analyzer/control_flow_graph.h"
+#include "analyzer/recursive_descent.h"
 #include "arch/jump_table.h"
 #include "core/address.h"
 
@@ -36,14 +36,15 @@ struct SearchBudget {
   }
 };
 
-/// Where a function's indirect jumps go, as far as it follows from its code as `descent` knows it now.
+/// Where a function's indirect jumps go, as far as it follows from its code as `descent` knows it
+/// now.
 class JumpTableRecovery {
  public:
   /// All outlive this; `descent` is not to change meanwhile.
   JumpTableRecovery(const RecursiveDescent& descent, const ReadCode& read, SearchBudget& budget);
 
-  /// Nothing where there is no table, or no bound of it on one of the predecessors_here to the jump, or an entry
-  /// that leads out of the function to where no direct jump of it goes.
+  /// Nothing where there is no table, or no bound of it on one of the predecessors_here to the
+  /// jump, or an entry that leads out of the function to where no direct jump of it goes.
   [[nodiscard]] std::optional<ResolvedJump> resolve(RecursiveDescent::Offset jump);
 
  private:

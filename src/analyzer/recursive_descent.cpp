@@ -10,7 +10,7 @@ constexpr std::byte kLockPrefix{0xF0};
 }  // namespace
 
 RecursiveDescent::RecursiveDescent(core::AddressRange bounds, std::span<const std::byte> code,
-                   const Rejected& rejected)
+                                   const Rejected& rejected)
     : bounds_(bounds),
       code_(code),
       rejected_(rejected),
@@ -107,7 +107,8 @@ void RecursiveDescent::keep(Offset at, const core::Instruction& instruction, std
 }
 
 // Notes where an instruction's control goes beside what stands behind it.
-void RecursiveDescent::leave(Offset at, const core::Instruction& instruction, Provenance provenance) {
+void RecursiveDescent::leave(Offset at, const core::Instruction& instruction,
+                             Provenance provenance) {
   if (instruction.target) {
     go_to(*instruction.target, at, provenance);
   }
@@ -165,8 +166,8 @@ void RecursiveDescent::speculate(Offset after_call, Provenance parent) {
   follow({after_call, provenance});
 }
 
-// An instruction that `provenance` leads to begins at `at` and shares the byte `with` with one that was
-// found before.
+// An instruction that `provenance` leads to begins at `at` and shares the byte `with` with one that
+// was found before.
 void RecursiveDescent::clash(Offset at, Offset with, Provenance provenance) {
   const Provenance owner = owner_of(with);
   if ((provenance == 0 && owner == 0) || is_behind_lock(at)) {

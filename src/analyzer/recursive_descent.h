@@ -28,7 +28,8 @@ class RecursiveDescent {
 
   /// `code` are the bytes that can be read from bounds.begin on, `rejected` the speculations that
   /// earlier passes found to be wrong. Both outlive this.
-  RecursiveDescent(core::AddressRange bounds, std::span<const std::byte> code, const Rejected& rejected);
+  RecursiveDescent(core::AddressRange bounds, std::span<const std::byte> code,
+                   const Rejected& rejected);
 
   /// What certainly follows from it; run() does the rest.
   void follow_leader(core::Address leader);

@@ -7,8 +7,8 @@
 
 namespace sp::arch {
 
-/// A copy of a sequence of a load-exclusive up to its store-exclusive, which never ends well where
-/// its thread is stopped within: each way out of it leads to a jump of its own behind it.
+/// A relocated sequence from a load-exclusive to its store-exclusive (LL/SC). The store fails if
+/// the thread is stopped within the sequence. Each exit leads to a jump of its own behind the copy.
 struct RelocatedAtomicSequence {
   std::vector<std::byte> code;
   struct Exit {

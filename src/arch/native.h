@@ -1,6 +1,6 @@
 #pragma once
 
-// The only file that asks which CPU it is built for.
+// The only file with conditionals on the CPU.
 #if defined(__x86_64__)
 #include "arch/x86_64/isa.h"
 #include "arch/x86_64/trap_handler.h"

@@ -6,18 +6,17 @@
 
 namespace sp::arch {
 
-// Calls that answer a bare -EINTR when a stop wakes them (signal(7), "Interruption of system calls
-// and library functions by stop signals", and those with a socket timeout), and that have done
-// nothing when they do: what they moved before, they report as a count instead. So making the call
-// again is what the thread would have done anyway. A relative timeout then counts from the
-// beginning, which is why a sampler leaves sleeping threads alone and uses this only for the stop
-// that met a thread on its way to sleep.
+// Calls that return a bare -EINTR when a stop wakes them (signal(7), "Interruption of system calls
+// and library functions by stop signals", and those with a socket timeout), and that have had no
+// effect when they do: if they transferred something, they return the count instead. Repeating the
+// call is therefore safe. A relative timeout starts again, so the sampler does not stop sleeping
+// threads and repeats calls only if its stop interrupted a thread that was about to sleep.
 //
-// Left out on purpose: close and dup (the descriptor is gone after EINTR), nanosleep,
-// clock_nanosleep, rt_sigsuspend and pause (the kernel restarts them by itself with the time that
-// is left, so that a bare EINTR never comes from a stop), open, ioctl, splice and sendfile (may
-// have done a part), fallocate (starts from zero each time, so that frequent stops would keep it
-// from ever ending).
+// Not listed: close and dup (the descriptor is gone after EINTR), nanosleep, clock_nanosleep,
+// rt_sigsuspend and pause (the kernel restarts them by itself with the remaining time, so that a
+// stop never causes a bare EINTR), open, ioctl, splice and sendfile (may have had a partial
+// effect), fallocate (starts from zero each time, so that frequent stops would keep it from
+// finishing).
 inline constexpr auto kRestartable = std::to_array<std::string_view>({
     "accept",  "accept4",    "connect",     "epoll_pwait",  "epoll_pwait2",    "epoll_wait",
     "futex",   "futex_wait", "futex_waitv", "io_getevents", "io_pgetevents",   "io_uring_enter",
@@ -33,11 +32,11 @@ static_assert(std::ranges::is_sorted(kRestartable));
   return std::ranges::binary_search(kRestartable, syscall);
 }
 
-/// What becomes of a call that a signal interrupted where a handler runs.
+/// How a call that a signal interrupted ends if a handler runs.
 enum class AfterHandler {
-  unknown,         // or nothing is left to be decided
-  ends,            // with EINTR
-  by_the_handler,  // it is made again where that has SA_RESTART
+  unknown,         // or already decided
+  ends,            // returns EINTR
+  by_the_handler,  // restarts if the handler has SA_RESTART, else returns EINTR
 };
 
 }  // namespace sp::arch

@@ -245,8 +245,9 @@ std::vector<ElfSections> find_symbol_sources(const std::shared_ptr<const core::E
   return sources;
 }
 
-core::InstrumentationCandidates find_candidates(const core::ElfImage& image, const std::vector<ElfSections>& sources,
-                         const CodeSelection& selection) {
+core::InstrumentationCandidates find_candidates(const core::ElfImage& image,
+                                                const std::vector<ElfSections>& sources,
+                                                const CodeSelection& selection) {
   if (sources.empty()) {
     return {};
   }
@@ -262,7 +263,7 @@ core::InstrumentationCandidates find_candidates(const core::ElfImage& image, con
   read_startup_code(sources.front(), ground, findings);
   claim(findings, ground, image.entry(), std::nullopt);
   core::InstrumentationCandidates plan{lay_out(std::move(findings.claims), image.entry()),
-                      selection.only_funcs.empty()};
+                                       selection.only_funcs.empty()};
   hand_out(std::move(findings.landing_pads), plan.functions);
   if (!selection.only_funcs.empty()) {
     keep_selected(sources, selection, plan.functions);

@@ -22,8 +22,8 @@ namespace sp::symbols {
 /// linker's stubs (PLT). Each ends where the next one begins or where nothing says that there is
 /// code: a symbol with a size splits an unwind entry that it begins in, one without ends with its
 /// section. With a selection, only those that begin at a symbol that it names; none of them: none.
-[[nodiscard]] core::InstrumentationCandidates find_candidates(const core::ElfImage& image,
-                                       const std::vector<ElfSections>& sources,
-                                       const CodeSelection& selection = {});
+[[nodiscard]] core::InstrumentationCandidates find_candidates(
+    const core::ElfImage& image, const std::vector<ElfSections>& sources,
+    const CodeSelection& selection = {});
 
 }  // namespace sp::symbols

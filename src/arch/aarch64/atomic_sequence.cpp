@@ -65,8 +65,8 @@ std::size_t atomic_sequence_length(std::span<const std::byte> code) {
   return 0;
 }
 
-std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(std::span<const std::byte> code, Address from,
-                                                Address to) {
+std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(std::span<const std::byte> code,
+                                                                Address from, Address to) {
   const std::size_t length = atomic_sequence_length(code);
   const core::AddressRange inside{from, from + length};
   std::vector<Address> ways_out{inside.end};

@@ -1,4 +1,4 @@
-// How functions begin and end, read off their instructions (Arm ARM, C6.2).
+// Recognises prologues and epilogues by their instructions (Arm ARM, C6.2).
 #include <algorithm>
 
 #include "arch/aarch64/encoding.h"
@@ -28,7 +28,7 @@ class FrameStep {
   [[nodiscard]] unsigned rn() const { return bits(5, 5); }
   [[nodiscard]] unsigned rt2() const { return bits(10, 5); }
 
-  /// add or sub of an immediate to an X register: what is added.
+  /// The amount that an add or sub of an immediate adds to an X register.
   [[nodiscard]] std::optional<std::int64_t> added() const {
     if (!is(0xbf800000, 0x91000000)) {
       return std::nullopt;
@@ -41,12 +41,12 @@ class FrameStep {
     return goes_by(RegisterBranch::ret) && (rn() == Frames::kLinkRegister || authenticates(word_));
   }
   [[nodiscard]] bool is_indirect_jump() const { return goes_by(RegisterBranch::br); }
-  /// Of a direct jump: how far it goes.
+  /// A direct jump's offset.
   [[nodiscard]] std::optional<std::int64_t> jumped() const {
     return is_b(word_) ? std::optional(static_cast<std::int64_t>(offset_26(word_))) : std::nullopt;
   }
   [[nodiscard]] bool transfers() const { return is(0x1c000000, 0x14000000) && !is_hint(); }
-  /// Changes no register but those that a caller expects nothing of, and nothing beside sp.
+  /// Changes only caller-saved registers, and not sp.
   [[nodiscard]] bool leaves_frame_alone() const {
     const bool computes = is(0x1c000000, 0x10000000) || is(0x0e000000, 0x0a000000);
     const bool accesses = is(0x3f000000, 0x39000000) || is(0x3f200c00, 0x38000000);
@@ -64,7 +64,7 @@ class FrameStep {
   std::uint32_t word_;
 };
 
-/// A load or store of one or two 64-bit registers beside sp.
+/// A load or store of one or two 64-bit registers relative to sp.
 struct StackAccess {
   std::int64_t slot = 0;   // of the first, from sp as it was before
   std::int64_t moved = 0;  // what sp changed by
@@ -109,14 +109,14 @@ std::optional<StackAccess> stack_access(const FrameStep& step) {
   return access;
 }
 
-/// Does what the rest of a function does.
+/// Follows an epilogue to its return.
 class ExitReader {
  public:
   ExitReader(std::span<const std::byte> before, std::span<const std::byte> code) : code_(code) {
     if (before.size() >= kInstruction) {
       const FrameStep last(before, before.size() - kInstruction);
       const auto access = stack_access(last);
-      // The frame was given up just now.
+      // The previous instruction released the frame.
       popped_ = (access && access->is_load && restores_link(*access)) ||
                 (last.added() && last.rd() == Frames::kStackPointer);
     }
@@ -197,7 +197,7 @@ class ExitReader {
 }  // namespace
 
 std::optional<Frames::Epilogue> Frames::find_epilogue(std::span<const std::byte> before,
-                                              std::span<const std::byte> code) {
+                                                      std::span<const std::byte> code) {
   return ExitReader(before, code).read();
 }
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/aarch64/atomic_sequence.h"
 #include "arch/aarch64/breakpoint.h"
 #include "arch/aarch64/decoder.h"
 #include "arch/aarch64/emulate.h"
-#include "arch/aarch64/atomic_sequence.h"
 #include "arch/aarch64/jump_table.h"
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/relocate.h"
@@ -92,8 +92,8 @@ struct AArch64 {
   static std::size_t atomic_sequence_length(std::span<const std::byte> code) {
     return aarch64::atomic_sequence_length(code);
   }
-  static std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(std::span<const std::byte> code,
-                                                         core::Address from, core::Address to) {
+  static std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(
+      std::span<const std::byte> code, core::Address from, core::Address to) {
     return aarch64::relocate_atomic_sequence(code, from, to);
   }
 };

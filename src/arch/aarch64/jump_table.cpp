@@ -8,8 +8,9 @@
 namespace sp::arch::aarch64 {
 namespace {
 
-/// What a conditional jump says when control went to `next` behind it.
-void assume_way(SymbolicValues& values, std::uint32_t word, core::Address at, core::Address next) {
+/// Assumes the condition under which the conditional jump at `at` goes to `next`.
+void assume_branch(SymbolicValues& values, std::uint32_t word, core::Address at,
+                   core::Address next) {
   const core::Address behind = at + 4;
   if (at + offset_19(word) == behind) {
     return;
@@ -40,7 +41,7 @@ JumpOnPath jump_on_path(std::span<const PathInstruction> path,
       return is_br(*word) ? jump_to(values, values.get(field(*word, 5, 5))) : JumpOnPath{};
     }
     if (is_b_cond(*word)) {
-      assume_way(values, *word, path[i].address, path[i + 1].address);
+      assume_branch(values, *word, path[i].address, path[i + 1].address);
     } else {
       follow_instruction(values, *word, path[i].address);
     }

@@ -8,7 +8,7 @@
 namespace sp::arch::aarch64 {
 namespace {
 
-/// Sum or difference, with the flags where the instruction sets them.
+/// Sum or difference; sets the flags if the instruction does.
 void add_or_subtract(SymbolicValues& values, std::uint32_t word, const SymbolicValue& a,
                      const SymbolicValue& b, bool may_name_sp) {
   const bool subtracts = field(word, 30, 1) != 0;

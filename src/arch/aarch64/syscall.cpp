@@ -20,7 +20,7 @@ std::string_view syscall_name(int number) {
 }
 
 std::optional<int> leaving_syscall(const Registers& registers) {
-  // A call whose name we do not know is no call: x8 is an ordinary register in user code.
+  // An unknown number is not a call's: x8 is an ordinary register in user code.
   const auto number = static_cast<std::int32_t>(registers.x[8]);
   if (static_cast<std::int64_t>(registers.x[0]) != -EINTR || syscall_name(number).empty()) {
     return std::nullopt;

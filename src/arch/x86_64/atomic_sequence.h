@@ -9,11 +9,13 @@
 
 namespace sp::arch::x86_64 {
 
-/// Atomic changes are single instructions here.
+/// Atomic operations are single instructions on this CPU.
 inline constexpr std::size_t kLongestAtomicSequence = 0;
 inline constexpr std::size_t kLongestRelocatedSequence = 0;
 
-[[nodiscard]] inline std::size_t atomic_sequence_length(std::span<const std::byte> /*code*/) { return 0; }
+[[nodiscard]] inline std::size_t atomic_sequence_length(std::span<const std::byte> /*code*/) {
+  return 0;
+}
 
 [[nodiscard]] inline std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(
     std::span<const std::byte> /*code*/, core::Address /*from*/, core::Address /*to*/) {

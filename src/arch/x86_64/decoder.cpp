@@ -51,7 +51,7 @@ Flow flow_of_one_byte(const Encoding& encoding) {
     case 0xCD:  // every vector but this one ends in a signal
       return static_cast<std::uint8_t>(encoding.immediate) == kLinuxSyscallVector ? Flow::syscall
                                                                                   : Flow::stop;
-    case 0xC7:  // xbegin: control comes back to its target when the transaction fails
+    case 0xC7:  // xbegin: a failed transaction continues at its target
       return encoding.modrm == 0xF8 ? Flow::branch : Flow::next;
     case 0xFF:
       return flow_of_group_5(encoding.extension());
@@ -118,7 +118,7 @@ std::optional<core::Instruction> decode(std::span<const std::byte> bytes, core::
   return instruction;
 }
 
-// Prefixes, opcode, ModRM and SIB, at most seven of them, and how many there are.
+// Prefixes, opcode, ModRM and SIB, at most seven bytes, and their number.
 std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
   const std::optional<Encoding> encoding = read_encoding(bytes);
   if (!encoding) {

@@ -17,7 +17,7 @@ Emulated push_operand(EmulatedStep& step) {
   return step.push(*value);
 }
 
-/// The register in the ModRM's reg field gets the operand.
+/// Moves the operand to the register in ModRM's reg field.
 Emulated move_to_reg(EmulatedStep& step, unsigned from_width, unsigned to_width, bool is_signed) {
   const auto operand = step.read_operand(from_width);
   if (!operand) {
@@ -28,7 +28,7 @@ Emulated move_to_reg(EmulatedStep& step, unsigned from_width, unsigned to_width,
   return step.finish();
 }
 
-/// The register in the ModRM's rm field gets a value; memory there is not written.
+/// Moves a value to the register in ModRM's rm field; refuses to write memory.
 Emulated move_to_rm(EmulatedStep& step, std::uint64_t value) {
   if (step.encoding.names_memory()) {
     return Emulated::not_emulated;
@@ -56,7 +56,7 @@ Emulated pop_to(EmulatedStep& step, unsigned destination) {
   return step.finish();
 }
 
-/// 50 to 5F, 68, 6A, C9. With 66 they move two bytes, which nobody does.
+/// 50 to 5F, 68, 6A, C9. The two-byte forms with 66 are not emulated.
 Emulated stack_family(EmulatedStep& step) {
   const Encoding& encoding = step.encoding;
   if (encoding.operand_size_prefix) {

@@ -18,7 +18,7 @@ Emulated call(EmulatedStep& step, std::uint64_t target) {
   return jumped == Emulated::done ? step.push(return_address) : jumped;
 }
 
-/// loopne, loope, loop and jrcxz, on ecx where the address size is 32 bits.
+/// loopne, loope, loop and jrcxz, on ecx if the address size is 32 bits.
 Emulated count_and_jump(EmulatedStep& step) {
   const unsigned width = step.encoding.address_size_prefix ? 4 : 8;
   const std::uint64_t before = read_register(step.registers, kRcx, width, true);
@@ -37,7 +37,7 @@ Emulated count_and_jump(EmulatedStep& step) {
   return jump_where(holds, step);
 }
 
-/// `released` bytes are taken from the stack behind the return address.
+/// Pops `released` bytes after the return address.
 Emulated ret(EmulatedStep& step, std::uint64_t released) {
   const auto target = load(step.memory, core::Address{step.registers.rsp}, 8);
   if (!target) {
@@ -47,7 +47,7 @@ Emulated ret(EmulatedStep& step, std::uint64_t released) {
   return step.go_to(*target);
 }
 
-/// FF /2 and /4; the far forms stay with the CPU.
+/// FF /2 and /4; the far forms are not emulated.
 Emulated indirect(EmulatedStep& step) {
   const unsigned extension = step.encoding.extension();
   if (extension != 2 && extension != 4) {

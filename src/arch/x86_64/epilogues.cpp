@@ -1,4 +1,4 @@
-// How functions end, read off their instructions (Intel SDM volume 2).
+// Recognises epilogues by their instructions (Intel SDM volume 2).
 #include "arch/x86_64/code_bytes.h"
 #include "arch/x86_64/frames.h"
 
@@ -44,7 +44,7 @@ class ExitReader {
 
   bool take_jump(Bytes rest) {
     if (!popped_) {
-      return false;  // nothing shows that this jump is on the way out
+      return false;  // nothing shows that this jump leaves the function
     }
     const auto at = static_cast<std::int64_t>(at_);
     if (rest.size() >= 5 && starts_with(rest, {0xe9})) {
@@ -144,7 +144,7 @@ class ExitReader {
 }  // namespace
 
 std::optional<Frames::Epilogue> Frames::find_epilogue(std::span<const std::byte> /*before*/,
-                                              std::span<const std::byte> code) {
+                                                      std::span<const std::byte> code) {
   return ExitReader(code).read();
 }
 

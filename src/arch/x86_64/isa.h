@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "arch/isa.h"
+#include "arch/x86_64/atomic_sequence.h"
 #include "arch/x86_64/breakpoint.h"
 #include "arch/x86_64/decoder.h"
 #include "arch/x86_64/emulate.h"
-#include "arch/x86_64/atomic_sequence.h"
 #include "arch/x86_64/jump_table.h"
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/relocate.h"
@@ -90,8 +90,8 @@ struct X86_64 {
   static std::size_t atomic_sequence_length(std::span<const std::byte> code) {
     return x86_64::atomic_sequence_length(code);
   }
-  static std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(std::span<const std::byte> code,
-                                                         core::Address from, core::Address to) {
+  static std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(
+      std::span<const std::byte> code, core::Address from, core::Address to) {
     return x86_64::relocate_atomic_sequence(code, from, to);
   }
 };

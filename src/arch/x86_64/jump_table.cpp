@@ -13,9 +13,9 @@ bool is_conditional_jump(const Encoding& encoding) {
          (encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xF0U) == 0x80U);
 }
 
-/// What a conditional jump says when control went to `next` behind it.
-void assume_way(SymbolicValues& values, const Encoding& jump, core::Address at,
-                core::Address next) {
+/// Assumes the condition under which the conditional jump at `at` goes to `next`.
+void assume_branch(SymbolicValues& values, const Encoding& jump, core::Address at,
+                   core::Address next) {
   const core::Address behind = at + jump.length;
   if (behind + static_cast<std::uint64_t>(jump.immediate) == behind) {
     return;
@@ -49,7 +49,7 @@ JumpOnPath jump_on_path(std::span<const PathInstruction> path,
                  : JumpOnPath{};
     }
     if (is_conditional_jump(*encoding)) {
-      assume_way(values, *encoding, at, path[i + 1].address);
+      assume_branch(values, *encoding, at, path[i + 1].address);
     } else {
       follow_instruction(values, *encoding, at);
     }

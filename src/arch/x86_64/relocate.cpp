@@ -39,7 +39,7 @@ std::span<const std::byte> prefixes_of(const Source& source) {
   return source.code.first(source.encoding.opcode_offset);
 }
 
-/// Code that grows from a known address on.
+/// Emits code for a known address.
 class Assembler {
  public:
   explicit Assembler(Address start) : start_(start) {}
@@ -70,7 +70,7 @@ class Assembler {
     }
   }
 
-  /// What a call does to the stack. No instruction pushes 64 bits that are not a sign-extended 32.
+  /// A call's effect on the stack. push takes only a sign-extended 32-bit immediate.
   void push(std::uint64_t value) {
     const auto low = static_cast<std::uint32_t>(value);
     bytes({0x68});  // push imm32
@@ -82,8 +82,8 @@ class Assembler {
     }
   }
 
-  /// A direct jump that keeps the instruction's prefixes. Out of reach of one it keeps only F2 and
-  /// F3: the others would change what the indirect jump reads.
+  /// A direct jump that keeps the instruction's prefixes. A far target takes an indirect jump,
+  /// which keeps only F2 and F3: the others would change its operand.
   void jump(const Source& source, Address target) {
     const auto prefixes = prefixes_of(source);
     const auto displacement = as_32_bits(distance(here() + prefixes.size() + 5, target));
@@ -103,17 +103,17 @@ class Assembler {
   std::vector<std::byte> code_;
 };
 
-/// The displacement which, in an instruction that ends at `end`, means the same place.
+/// The displacement that names the same address in an instruction that ends at `end`.
 std::optional<std::uint32_t> moved_displacement(const Source& source, Address end) {
   if (source.encoding.address_size_prefix) {
-    return std::nullopt;  // relative to eip, which nobody uses
+    return std::nullopt;  // relative to eip: unused in practice
   }
   const Address place =
       source.instruction.next() + static_cast<std::uint64_t>(source.encoding.displacement);
   return as_32_bits(distance(end, place));
 }
 
-/// The instruction itself, its displacement corrected where that counts from rip.
+/// The instruction itself, with a rip-relative displacement corrected.
 bool copy(const Source& source, Assembler& out) {
   const Encoding& encoding = source.encoding;
   if (!encoding.is_rip_relative()) {
@@ -140,7 +140,7 @@ Code relocate_jump(const Source& source, Assembler& out) {
   return out.take();
 }
 
-/// A short branch over a jump to the next instruction, to one to the target.
+/// The short branch skips a jump to the next instruction and reaches one to the target.
 Code relocate_branch(const Source& source, Assembler& out) {
   const Encoding& encoding = source.encoding;
   if (encoding.has_modrm) {
@@ -165,8 +165,8 @@ bool jump_through_operand(const Source& source, Assembler& out) {
   Encoding operand = source.encoding;
   const bool is_on_stack = operand.has_sib && operand.base() == kRsp;
   const bool is_rsp = operand.names_register() && operand.rm() == kRsp;
-  // Below rsp the push may have overwritten what the call was to read. (So it has where another
-  // register leads there: a function pointer in memory that nobody owns, which we let be.)
+  // The push may have overwritten an operand below rsp. (Another register may point there too, but
+  // no program keeps a function pointer in memory that it does not own.)
   if (is_rsp || (is_on_stack && (operand.displacement < 0 || operand.index() != kRsp))) {
     return false;
   }

@@ -9,7 +9,7 @@ namespace {
 
 enum class Operation : unsigned { add, bit_or, adc, sbb, bit_and, sub, bit_xor, cmp };
 
-/// Sets the flags, and gives the result of what is not `cmp`.
+/// Sets the flags and returns the result, which `cmp` discards.
 SymbolicValue calculate(SymbolicValues& values, Operation operation, const SymbolicValue& a,
                         const SymbolicValue& b, unsigned width) {
   if (operation == Operation::sub || operation == Operation::cmp) {

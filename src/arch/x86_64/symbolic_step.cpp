@@ -45,7 +45,7 @@ void follow_group_5(SymbolicValues& values, const Encoding& encoding) {
   }
 }
 
-/// What is neither arithmetic nor a common move. False where it is not modelled.
+/// Everything that is neither arithmetic nor a common move. False if it is not modelled.
 bool follow_rare(SymbolicValues& values, const Encoding& encoding, core::Address address) {
   switch (encoding.opcode) {
     case 0x63:  // movslq

@@ -6,11 +6,11 @@
 
 namespace sp::arch::x86_64 {
 
-/// Does to `values` what the instruction at `address` does to registers and memory; what is not
-/// modelled makes everything unknown that it may change. Jumps do nothing.
+/// Applies the instruction at `address` to the state. An instruction that is not modelled makes
+/// everything unknown that it may change. Jumps do nothing.
 void follow_instruction(SymbolicValues& values, const Encoding& encoding, core::Address address);
 
-/// What the condition in the lowest four bits of jcc and cmovcc says of what was compared.
+/// What the condition in the low four bits of jcc and cmovcc tests about a comparison.
 [[nodiscard]] Relation relation_of(unsigned condition);
 
 }  // namespace sp::arch::x86_64

@@ -14,14 +14,14 @@
 
 namespace sp::arch::x86_64 {
 
-/// What this CPU adds to a remote call and to the handler of left-over breakpoints.
+/// This CPU's part of the injected SIGTRAP handler and of remote system calls.
 struct TrapHandler {
   static constexpr std::array<std::byte, 2> kSyscall = {std::byte{0x0F}, std::byte{0x05}};
 
   static constexpr std::size_t kRestorer = 40;  // within kHandler
-  /// void handler(int, siginfo_t*, ucontext_t*): a thread that met a breakpoint (SI_KERNEL) goes
-  /// back to it. So it would wherever it stands, because the byte may be what it was by now; but
-  /// where si_addr is set, only if it is there still (see ptrace::mark_trap()).
+  /// void handler(int, siginfo_t*, ucontext_t*): sends a thread that hit a breakpoint (SI_KERNEL)
+  /// back to its address, because the original byte may be restored by now. If si_addr is set, only
+  /// if the thread is still there (see ptrace::mark_trap()).
   static constexpr auto kHandler = std::to_array<unsigned char>({
       0x81, 0x7E, 0x08, 0x80, 0, 0, 0,  // cmpl $SI_KERNEL, 8(%rsi): si_code
       0x75, 0x1C,                       // jne out
@@ -37,17 +37,17 @@ struct TrapHandler {
       0xB8, 0x0F, 0,    0,    0,        // restorer: mov $__NR_rt_sigreturn, %eax
       0x0F, 0x05,                       // syscall
   });
-  /// Behind the code: the pid of the superprofiler that it is of, 64 bits.
+  /// Behind the code: the pid of the superprofiler that injected it, 64 bits.
   static constexpr std::size_t kOwner = 48;
-  /// And the guardian's number of the address space that it was made for, 64 bits.
+  /// Behind that: the guardian's number of the address space that it was made for, 64 bits.
   static constexpr std::size_t kSpace = 56;
-  /// Its first bytes when no breakpoint is left.
+  /// Its first bytes once all breakpoints are removed.
   static constexpr std::array<std::byte, 1> kDisarmed = {std::byte{0xC3}};
 
   static void set_call(Registers& registers, std::uint64_t number,
                        const std::array<std::uint64_t, 6>& arguments) {
     registers.rax = number;
-    registers.orig_rax = ~std::uint64_t{0};  // no call that could be made again
+    registers.orig_rax = ~std::uint64_t{0};  // no call that could be restarted
     registers.rdi = arguments[0];
     registers.rsi = arguments[1];
     registers.rdx = arguments[2];
@@ -56,21 +56,22 @@ struct TrapHandler {
     registers.r9 = arguments[5];
   }
   static constexpr std::uint64_t kRestartCall = 219;  // restart_syscall
-  /// It shows that an interrupted call is about to be made as that: see without_restart().
+  /// Always false: the registers show a call that is about to be restarted, see without_restart().
   static bool may_hide_restart(const Registers& /*registers*/) { return false; }
-  /// The kernel takes it from the registers.
+  /// Not needed: the kernel decides by the registers.
   static AfterHandler after_handler(const Registers& /*registers*/) {
     return AfterHandler::unknown;
   }
-  /// No vector register is lost in a call.
+  /// A system call preserves all vector registers.
   static constexpr std::array<int, 0> kVectorSets = {};
   static bool is_lost_in_call(int /*set*/, std::span<const std::byte> /*content*/) { return false; }
-  /// A call that a thread makes by itself to the end: code, and behind it what it puts back, the
-  /// signal mask and the registers that a call changes or needs. See remote_call().
+  /// A system-call trampoline, which a thread executes to its end without the tracer: code, and
+  /// behind it the state that the code restores, which is the signal mask and the registers that a
+  /// call changes or needs. See remote_call().
   static constexpr std::size_t kTrampolineSize = 176;
   static std::vector<std::byte> trampoline(const Registers& before, std::uint64_t mask,
-                                     std::span<const std::vector<std::byte>> /*sets*/,
-                                     std::size_t room) {
+                                           std::span<const std::vector<std::byte>> /*sets*/,
+                                           std::size_t room) {
     static_assert(kTrampolineCode.size() <= kTrampolineMask);
     if (room < kTrampolineSize) {
       return {};
@@ -85,18 +86,18 @@ struct TrapHandler {
     std::memcpy(trampoline.data() + kTrampolineMask, kept.data(), sizeof kept);
     return trampoline;
   }
-  /// What a run of ours has left that was killed in a call.
+  /// Recognises a trampoline that a killed superprofiler has left.
   static bool is_trampoline(std::span<const std::byte> there) {
     return there.size() >= kTrampolineCode.size() &&
            std::memcmp(there.data(), kTrampolineCode.data(), kTrampolineCode.size()) == 0;
   }
-  /// A signal that comes as soon as the mask is put back has its frame on the thread's own stack.
+  /// A signal that arrives once the mask is restored puts its frame on the thread's own stack.
   static void skip_red_zone(Registers& registers) { registers.rsp -= kRedZone; }
   static std::int64_t result(const Registers& registers) {
     return static_cast<std::int64_t>(registers.rax);
   }
-  /// At a call's entry: the kernel makes none, and the thread sees that result.
-  static constexpr int kCallRegisters = 0;  // no set of their own holds the call's number
+  /// At a call's entry: makes the kernel skip the call and return `result`.
+  static constexpr int kCallRegisters = 0;  // the call's number is an ordinary register
   static void skip_call(Registers& registers, std::int64_t result) {
     registers.orig_rax = ~std::uint64_t{0};
     registers.rax = static_cast<std::uint64_t>(result);
@@ -105,13 +106,13 @@ struct TrapHandler {
     std::uint64_t number = 0;
     std::array<std::uint64_t, 6> arguments{};
   };
-  /// That a thread is about to make, in front of its instruction.
+  /// The call that a thread in front of a system call instruction is about to make.
   static Call next_call(const Registers& registers) {
     return {
         registers.rax,
         {registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9}};
   }
-  /// It has made it, beside the program counter.
+  /// Sets the registers, but for the program counter, as after that call.
   static void finish_call(Registers& registers, std::int64_t result) {
     registers.rax = static_cast<std::uint64_t>(result);
     registers.rcx = registers.rip + kSyscall.size();
@@ -138,7 +139,7 @@ struct TrapHandler {
       0x48, 0xCF,                          // iretq
   });
 
-  /// What the kernel would make of them if it let the thread go on now.
+  /// The registers as the kernel would set them if the thread continued now.
   static Registers without_restart(Registers registers) {
     constexpr std::int64_t kByBlock = -516;  // ERESTART_RESTARTBLOCK
     if (x86_64::will_restart(registers)) {

@@ -39,8 +39,10 @@ ReadCode reader_of(const std::vector<std::byte>& code, std::uint64_t base = kBas
 }
 
 /// Of a function that begins at kBase and is as long as its bytes.
-core::ControlFlowGraph map_of(const std::vector<std::byte>& code, const std::vector<Address>& leaders) {
-  return build_control_flow_graph({Address{kBase}, Address{kBase + code.size()}}, leaders, reader_of(code));
+core::ControlFlowGraph map_of(const std::vector<std::byte>& code,
+                              const std::vector<Address>& leaders) {
+  return build_control_flow_graph({Address{kBase}, Address{kBase + code.size()}}, leaders,
+                                  reader_of(code));
 }
 
 std::vector<std::uint64_t> starts(const core::ControlFlowGraph& map) {
@@ -166,7 +168,8 @@ TEST_F(FunctionMapX86, tells_of_indirect_jumps_that_it_does_not_know) {
 
 TEST_F(FunctionMapX86, maps_nothing_where_nothing_can_be_read) {
   const std::vector<std::byte> none;
-  const auto map = build_control_flow_graph({Address{kBase}, Address{kBase + 16}}, at({0}), reader_of(none));
+  const auto map =
+      build_control_flow_graph({Address{kBase}, Address{kBase + 16}}, at({0}), reader_of(none));
   EXPECT_TRUE(map.blocks.empty());
   EXPECT_EQ(map.unmapped, at({0}));
 }

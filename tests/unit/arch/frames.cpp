@@ -68,7 +68,8 @@ TEST(X86Frames, counts_from_the_frame_pointer_after_leave) {
 
 TEST(X86Frames, sees_a_tail_call_only_behind_a_pop) {
   EXPECT_FALSE(X86::find_epilogue({}, bytes({0xe9, 0, 1, 0, 0})));
-  const auto exit = X86::find_epilogue({}, bytes({0x5b, 0xe9, 0, 1, 0, 0}));  // pop %rbx; jmp .+0x100
+  const auto exit =
+      X86::find_epilogue({}, bytes({0x5b, 0xe9, 0, 1, 0, 0}));  // pop %rbx; jmp .+0x100
   ASSERT_TRUE(exit);
   EXPECT_TRUE(exit->by_jump);
   EXPECT_EQ(exit->jump_target, 6 + 0x100);

@@ -21,7 +21,7 @@ namespace {
 using test::ElfBuilder;
 
 core::InstrumentationCandidates plan_of(const std::shared_ptr<const core::ElfImage>& image,
-                       const CodeSelection& selection = {}) {
+                                        const CodeSelection& selection = {}) {
   return find_candidates(*image, {ElfSections(image)}, selection);
 }
 
