@@ -147,17 +147,17 @@ void Analyzer::report(const Mismatch& mismatch) {
     return;
   }
   ++mismatches_told_;
-  core::log_note("the instruction at {:#x} went to {:#x}, which its decoding did not foresee",
+  core::log_note("the instruction at {:#x} went to {:#x}, which contradicts its decoding",
                  mismatch.address.value(), mismatch.went_to.value());
 }
 
 void Analyzer::on(const core::StopEvent& event, core::OffCpuSample& waited) {
   if (waited.raw) {
     if (const auto held = waited.ticks != 0 ? waits_.take_held(event.thread) : std::nullopt) {
-      emit_waits(event, *held);  // of an earlier wait that got nothing better
+      emit_waits(event, *held);  // of an earlier wait that got no better stack
     }
     core::Stack stack = resolve(event, *waited.raw);
-    // From outside only pc and sp are known; where that does not reach the root, one stop does.
+    // Without a stop only pc and sp are known. If they do not lead to the root, one stop does.
     const bool ask = waited.unstopped && core::is_truncated(stack.end);
     waits_.learn(event.thread, waited.wait_id, waited.syscall, std::move(stack), ask);
     if (ask) {
@@ -193,7 +193,7 @@ void Analyzer::emit_new_modules() {
   }
 }
 
-/// The supervisor knows which modules are to have probes: it takes what lies in them.
+/// The supervisor knows which modules may be instrumented and ignores the others.
 void Analyzer::ask_for_probes(const core::StopEvent& event, const core::Stack& stack) {
   std::vector<PolicyFrame> frames;
   for (const core::Frame& frame : stack.frames) {
@@ -207,7 +207,7 @@ void Analyzer::ask_for_probes(const core::StopEvent& event, const core::Stack& s
 }
 
 void Analyzer::request(core::Request request) {
-  // Requests are advice: where the supervisor is too busy to take them, they are dropped.
+  // Requests are advice: they are dropped if the supervisor is too busy to take them.
   if (requests_.try_push(std::move(request))) {
     request_sent_();
   }

@@ -16,20 +16,20 @@
 
 namespace sp::analyzer {
 
-/// The second stage. Runs on the analyzer thread. Owns the stack source and what is known of
-/// waits. In: StopEvents. Out: Records for the profiler, Requests back to the supervisor.
+/// The second stage. Runs on the analyzer thread. Owns the stack source and the off-CPU time of
+/// blocked threads. In: StopEvents. Out: Records for the profiler, Requests to the supervisor.
 class Analyzer {
  public:
-  /// `policy`: probes are asked for where samples fall. `request_sent` is called after something
-  /// was put into `requests`: it wakes the supervisor.
+  /// With a `policy`, samples request probes. Calls `request_sent` after putting something into
+  /// `requests`, to wake the supervisor.
   Analyzer(std::unique_ptr<StackSource> stacks, core::Channel<core::StopEvent>& events,
            core::Channel<core::Record>& records, core::Channel<core::Request>& requests,
            std::function<void()> request_sent, std::optional<InstrumentationPolicy> policy = {});
 
-  /// Until the event channel is finished; then closes the record channel.
+  /// Handles events until their channel is closed; then closes the record channel.
   void run();
 
-  /// One event; for tests, which feed hand-made ones.
+  /// Handles one event; tests call it directly.
   void handle(core::StopEvent event);
 
  private:

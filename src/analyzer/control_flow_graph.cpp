@@ -14,8 +14,7 @@ namespace {
 
 using Offset = RecursiveDescent::Offset;
 
-/// Each pass but the last finds at least one wrong conjecture; code that goes on so is left with
-/// what is certain.
+/// Each pass but the last rejects at least one speculation. The last pass recovers no jump tables.
 constexpr int kMostPasses = 12;
 
 std::vector<std::byte> read_all(core::AddressRange bounds, const ReadCode& read) {
@@ -41,16 +40,16 @@ core::BasicBlock cut_block(const RecursiveDescent& descent, Offset start) {
   return block;
 }
 
-void sort_out(std::vector<core::Address>& addresses) {
+void sort_unique(std::vector<core::Address>& addresses) {
   std::sort(addresses.begin(), addresses.end());
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
 }
 
 using Resolved = std::map<Offset, ResolvedJump>;
 
-/// Follows the tables of indirect jumps, which may lead to further jumps. Whether a table has a
-/// bound depends on the ways to its jump, so nothing is asked before all that is known has been
-/// followed, and everything once more when nothing new is found.
+/// Follows the tables of indirect jumps, which may lead to further jumps. A table's bound depends
+/// on the paths to its jump, so each round first follows all known code; reject_doubtful() checks
+/// the results again at the end.
 Resolved follow_tables(RecursiveDescent& descent, const RecursiveDescent::Rejected& rejected,
                        const ReadCode& read) {
   Resolved resolved;
@@ -67,12 +66,12 @@ Resolved follow_tables(RecursiveDescent& descent, const RecursiveDescent::Reject
       if (resolved.contains(jump) || rejected.contains(jump)) {
         continue;
       }
-      if (auto way = recovery.resolve(jump)) {
-        fresh.emplace(jump, std::move(*way));
+      if (auto resolved_jump = recovery.resolve(jump)) {
+        fresh.emplace(jump, std::move(*resolved_jump));
       }
     }
-    for (const auto& [jump, way] : fresh) {
-      descent.follow_table(jump, way.destinations);
+    for (const auto& [jump, resolved_jump] : fresh) {
+      descent.follow_table(jump, resolved_jump.destinations);
       found = true;
     }
     resolved.merge(fresh);
@@ -86,42 +85,41 @@ void reject_doubtful(RecursiveDescent& descent, const Resolved& resolved, const 
   }
   SearchBudget budget;
   JumpTableRecovery recovery(descent, read, budget);
-  for (const auto& [jump, way] : resolved) {
+  for (const auto& [jump, first] : resolved) {
     const auto again = recovery.resolve(jump);
-    // A table that another one begins in has fewer entries than the check before it allows.
+    // A table within which another one begins has fewer entries than its bounds check allows.
     const bool runs_into_another =
-        std::any_of(resolved.begin(), resolved.end(), [&way = way](const auto& other) {
-          return way.table.begin < other.second.table.begin &&
-                 other.second.table.begin < way.table.end;
+        std::any_of(resolved.begin(), resolved.end(), [&table = first.table](const auto& other) {
+          return table.begin < other.second.table.begin && other.second.table.begin < table.end;
         });
-    if (again != way || runs_into_another) {
+    if (again != first || runs_into_another) {
       descent.reject_table(jump);
     }
   }
 }
 
-core::ControlFlowGraph map_of(const RecursiveDescent& descent, const Resolved& resolved) {
-  core::ControlFlowGraph map;
+core::ControlFlowGraph graph_of(const RecursiveDescent& descent, const Resolved& resolved) {
+  core::ControlFlowGraph graph;
   const auto size = static_cast<Offset>(descent.bounds().size());
   for (Offset at = 0; at < size;) {
     if (!descent.is_instruction(at)) {
       ++at;
       continue;
     }
-    map.blocks.push_back(cut_block(descent, at));
-    at = static_cast<Offset>(map.blocks.back().last.next() - descent.bounds().begin);
+    graph.blocks.push_back(cut_block(descent, at));
+    at = static_cast<Offset>(graph.blocks.back().last.next() - descent.bounds().begin);
   }
   for (const Offset jump : descent.indirect_jumps()) {
     if (!resolved.contains(jump)) {
-      map.unresolved.push_back(descent.address_of(jump));
+      graph.unresolved.push_back(descent.address_of(jump));
     }
   }
-  map.transfers = descent.transfers();
-  map.unmapped = descent.unmapped();
-  sort_out(map.unresolved);
-  sort_out(map.transfers);
-  sort_out(map.unmapped);
-  return map;
+  graph.transfers = descent.transfers();
+  graph.unmapped = descent.unmapped();
+  sort_unique(graph.unresolved);
+  sort_unique(graph.transfers);
+  sort_unique(graph.unmapped);
+  return graph;
 }
 
 }  // namespace
@@ -145,7 +143,7 @@ core::ControlFlowGraph build_control_flow_graph(core::AddressRange bounds,
       reject_doubtful(descent, resolved, read);
     }
     if (descent.newly_rejected().empty()) {
-      return map_of(descent, resolved);
+      return graph_of(descent, resolved);
     }
     rejected.insert(descent.newly_rejected().begin(), descent.newly_rejected().end());
   }

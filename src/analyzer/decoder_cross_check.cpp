@@ -12,13 +12,13 @@ using core::Flow;
 
 constexpr std::size_t kMostRemembered = std::size_t{1} << 20U;
 
-/// True where the decoder's instruction may have gone from its address to `next`.
+/// True if the decoded instruction may continue at `next`.
 bool allows(const core::Instruction& instruction, core::Address next) {
   const bool goes_behind = next == instruction.next();
   const bool goes_to_target = instruction.target == next;
   switch (instruction.flow) {
-    case Flow::next:     // rep movs and its like repeat
-    case Flow::syscall:  // may be made again
+    case Flow::next:     // rep movs and similar instructions repeat
+    case Flow::syscall:  // may be restarted
       return goes_behind || next == instruction.address;
     case Flow::jump:
     case Flow::call:
@@ -68,7 +68,7 @@ void DecoderCrossCheck::observe_step(const core::Stepped::At& at, core::Address 
   if (code.empty() || repeats || (went_on && !may_go_on)) {
     return;
   }
-  // A branch that was not taken has a leader behind it too, but has not transferred control.
+  // A leader follows a branch that was not taken too, but the branch has not transferred control.
   if (remember(leaders_, next)) {
     observation.leaders.push_back(next);
   }

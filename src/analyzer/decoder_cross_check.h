@@ -12,30 +12,30 @@
 
 namespace sp::analyzer {
 
-/// A single step that the decoder had not foreseen.
+/// A single step that contradicts the decoder.
 struct Mismatch {
   core::Address address;
-  /// What the decoder said; nothing where it knew no such instruction.
+  /// The decoder's answer; nothing if it knew no such instruction.
   std::optional<core::Instruction> decoded;
   core::Address went_to;
 };
 
-/// What one window of single steps taught.
+/// What one window of single steps showed.
 struct Observation {
   std::uint64_t steps = 0;
-  std::vector<core::Address> branches;  // newly seen to transfer control
-  std::vector<core::Address> leaders;   // newly seen to be gone to
+  std::vector<core::Address> branches;  // transferred control for the first time
+  std::vector<core::Address> leaders;   // reached by a transfer for the first time
   std::vector<Mismatch> mismatches;     // each address once
 };
 
-/// Learns from single steps which instructions transfer control, and checks the decoder by them.
-/// Pure. What is remembered is of one address space, and bounded: when it is full it begins anew,
-/// so that something may be told twice.
+/// Checks the decoder against single steps and collects the instructions that transfer control.
+/// Pure. Remembers what it has reported for one address space. The memory is bounded: once full it
+/// is cleared, so that something may be reported twice.
 class DecoderCrossCheck {
  public:
   [[nodiscard]] Observation observe(const core::Stepped& stepped);
 
-  /// The kinds of instructions (arch::Isa::encoding_kind) that were seen to transfer control.
+  /// The kinds of instructions (arch::Isa::encoding_kind) that transferred control.
   [[nodiscard]] const std::unordered_set<std::uint64_t>& encodings() const { return encodings_; }
 
  private:

@@ -11,31 +11,30 @@
 
 namespace sp::analyzer {
 
-/// One frame of a sampled stack, as far as planting cares.
+/// What the policy needs to know about one frame of a sampled stack.
 struct PolicyFrame {
   core::Address address;  // the pc, or a return address
-  /// The function that holds it, or that it was called from; the address itself where none is
-  /// known.
+  /// The function that holds the address, or that called it; the address itself if none is known.
   core::ModuleOffset function;
-  bool is_instrumentable = false;  // in a module that may be given probes
+  bool is_instrumentable = false;  // in a module that may be instrumented
 };
 
-/// Decides for which functions of sampled stacks probes are asked for: the innermost one's at once,
-/// and those of frames that are at least --func-instrumentation-depth deep, to which control will
-/// come back and whose entries are called seldom enough. Those between would be called so often
-/// that a breakpoint costs more than it tells. Pure; bounded: when it is full it begins anew, and
-/// asks for something twice.
+/// Decides which functions of a sampled stack are instrumented: the innermost one, and those at
+/// least
+/// --func-instrumentation-depth frames deep, to which control will return and which are called
+/// seldom. Functions in between are called so often that a breakpoint would cost too much. Pure.
+/// The memory is bounded: once full it is cleared, and a function may be chosen twice.
 class InstrumentationPolicy {
  public:
   explicit InstrumentationPolicy(std::size_t depth,
                                  std::size_t most_remembered = std::size_t{1} << 16U)
       : depth_(depth), most_remembered_(most_remembered) {}
 
-  /// `frames` innermost first. The addresses whose functions are to be given probes; each function
-  /// of a process is asked for once.
+  /// Returns the addresses whose functions are to be instrumented, each function of a process once.
+  /// `frames` are ordered innermost first.
   [[nodiscard]] std::vector<core::Address> choose(core::ProcessId process,
                                                   std::span<const PolicyFrame> frames);
-  /// The process has begun another program, or has ended.
+  /// The process has exec'ed another program, or has ended.
   void forget(core::ProcessId process);
 
  private:

@@ -57,7 +57,7 @@ std::optional<JumpTableRecovery::Offset> JumpTableRecovery::fallthrough_predeces
   return std::nullopt;
 }
 
-/// The instructions that control may come from.
+/// The instructions from which control may reach `at`.
 std::vector<JumpTableRecovery::Offset> JumpTableRecovery::predecessors(Offset at) const {
   std::vector<Offset> found;
   if (const auto straight = fallthrough_predecessor(at)) {
@@ -77,41 +77,41 @@ std::vector<JumpTableRecovery::Offset> JumpTableRecovery::predecessors(Offset at
 std::optional<ResolvedJump> JumpTableRecovery::resolve(Offset jump) {
   path_.assign(1, jump);
   paths_left_ = kMostPaths;
-  const Verdict verdict = look_back();
+  const Verdict verdict = search_back();
   return verdict.table ? read_table(*verdict.table) : std::nullopt;
 }
 
-JumpTableRecovery::Verdict JumpTableRecovery::look_back() {
+JumpTableRecovery::Verdict JumpTableRecovery::search_back() {
   const std::size_t length = path_.size();
   Verdict here;
-  bool judged = false;
-  std::vector<Offset> predecessors_here = predecessors(path_.back());
-  while (predecessors_here.size() == 1 && path_.size() < kLongestPath) {
-    const bool is_fork = core::ends_block(descent_.flow_at(predecessors_here.front()));
-    path_.push_back(predecessors_here.front());
+  bool was_tried = false;
+  std::vector<Offset> sources = predecessors(path_.back());
+  while (sources.size() == 1 && path_.size() < kLongestPath) {
+    const bool is_fork = core::ends_block(descent_.flow_at(sources.front()));
+    path_.push_back(sources.front());
     if (is_fork) {
-      here = judge();
-      judged = true;
+      here = try_path();
+      was_tried = true;
       if (here.is_checked) {
         path_.resize(length);
         return here;
       }
     }
-    predecessors_here = predecessors(path_.back());
+    sources = predecessors(path_.back());
   }
-  if (!judged || predecessors_here.size() != 1) {
-    here = judge();
+  if (!was_tried || sources.size() != 1) {
+    here = try_path();
   }
-  if (here.is_checked || predecessors_here.size() < 2 || path_.size() >= kLongestPath) {
+  if (here.is_checked || sources.size() < 2 || path_.size() >= kLongestPath) {
     path_.resize(length);
     return here;
   }
   Verdict all;
-  for (const Offset way : predecessors_here) {
+  for (const Offset source : sources) {
     Verdict one;
     if (paths_left_-- > 0) {
-      path_.push_back(way);
-      one = look_back();
+      path_.push_back(source);
+      one = search_back();
       path_.pop_back();
     }
     if (!one.table || (all.table && (one.table->first != all.table->first ||
@@ -128,7 +128,7 @@ JumpTableRecovery::Verdict JumpTableRecovery::look_back() {
   return all;
 }
 
-JumpTableRecovery::Verdict JumpTableRecovery::judge() {
+JumpTableRecovery::Verdict JumpTableRecovery::try_path() {
   if (!budget_.take(path_.size())) {
     return {};
   }
@@ -171,9 +171,9 @@ std::optional<std::uint64_t> JumpTableRecovery::constant_before(Offset at, unsig
              : constants_.emplace(key, find_constant_before(at, reg, steps)).first->second;
 }
 
-// Looks for all instructions that may have written the register last. They all must leave the same
-// in it. Where control comes in from outside it holds something of the caller's, which no switch of
-// this function takes for its table.
+// Finds all instructions that may have written the register last; all must leave the same constant.
+// At the function's entry the register holds a value of the caller's, which no switch uses as its
+// table.
 std::optional<std::uint64_t> JumpTableRecovery::find_constant_before(Offset at, unsigned reg,
                                                                      int steps) {
   std::optional<std::uint64_t> constant;
@@ -219,7 +219,7 @@ std::optional<ResolvedJump> JumpTableRecovery::read_table(const arch::JumpTable&
   for (std::size_t at = 0; at < bytes.size(); at += table.entry_size) {
     const auto entry = std::span(bytes).subspan(at, table.entry_size);
     const core::Address destination = table.destination(entry_of(entry, table.is_signed));
-    // The part that is seldom executed may lie elsewhere; direct branches lead there too.
+    // The function's cold part may lie elsewhere; direct branches lead there too.
     if (!descent_.bounds().contains(destination) && !elsewhere_.contains(destination)) {
       return std::nullopt;
     }

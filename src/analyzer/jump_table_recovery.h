@@ -15,7 +15,7 @@
 
 namespace sp::analyzer {
 
-/// Where an indirect jump goes, and the table that says so.
+/// The destinations of an indirect jump, and its jump table.
 struct ResolvedJump {
   std::vector<core::Address> destinations;  // each once, by address
   core::AddressRange table;
@@ -23,28 +23,28 @@ struct ResolvedJump {
   bool operator==(const ResolvedJump&) const = default;
 };
 
-/// How much may still be looked for in a function, in instructions looked at: the target stands
-/// still meanwhile. Enough for some hundred switches; a jump to an address that is computed without
-/// a bound, of which interpreters have as many, uses up much.
+/// Limits the search in one function, in visited instructions, because the target is stopped
+/// meanwhile. Enough for some hundred switches. Jumps to computed addresses without a bound, of
+/// which interpreters have as many, use up much of it.
 struct SearchBudget {
   std::size_t left = 50'000;
 
-  /// False where there is not so much left.
+  /// False once the budget is used up.
   [[nodiscard]] bool take(std::size_t instructions) {
     left -= std::min(left, instructions);
     return left > 0;
   }
 };
 
-/// Where a function's indirect jumps go, as far as it follows from its code as `descent` knows it
-/// now.
+/// Recovers jump tables: finds where a function's indirect jumps go, from the code that `descent` has
+/// found so far.
 class JumpTableRecovery {
  public:
-  /// All outlive this; `descent` is not to change meanwhile.
+  /// All must outlive this; `descent` must not change meanwhile.
   JumpTableRecovery(const RecursiveDescent& descent, const ReadCode& read, SearchBudget& budget);
 
-  /// Nothing where there is no table, or no bound of it on one of the predecessors_here to the
-  /// jump, or an entry that leads out of the function to where no direct jump of it goes.
+  /// Nothing if there is no table, if a path to the jump has no bounds check, or if an entry leads out
+  /// of the function to where none of its direct jumps goes.
   [[nodiscard]] std::optional<ResolvedJump> resolve(RecursiveDescent::Offset jump);
 
  private:
@@ -57,10 +57,11 @@ class JumpTableRecovery {
   [[nodiscard]] std::vector<Offset> predecessors(Offset at) const;
   [[nodiscard]] std::optional<Offset> fallthrough_predecessor(Offset at) const;
   [[nodiscard]] arch::PathInstruction instruction_at(Offset at) const;
-  /// Along every way that ends in `path_` (the jump first), as far back as is needed.
-  [[nodiscard]] Verdict look_back();
-  [[nodiscard]] Verdict judge();
-  /// What a register always holds in front of an instruction, made by so many additions at most.
+  /// Searches all paths that end in `path_` (which begins with the jump), as far back as needed.
+  [[nodiscard]] Verdict search_back();
+  [[nodiscard]] Verdict try_path();
+  /// The constant that a register always holds before an instruction, after at most so many
+  /// additions.
   [[nodiscard]] std::optional<std::uint64_t> constant_before(Offset at, unsigned reg, int steps);
   [[nodiscard]] std::optional<std::uint64_t> find_constant_before(Offset at, unsigned reg,
                                                                   int steps);

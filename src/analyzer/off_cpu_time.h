@@ -12,28 +12,27 @@
 
 namespace sp::analyzer {
 
-/// Knows the stack of the wait that each blocked thread is in, so that a wait that lasts for a
-/// thousand ticks is unwound once (--wall). Pure: values in, values out.
+/// Accounts off-CPU time (--wall): keeps the stack of each blocked thread's current wait, so that a
+/// wait of a thousand ticks is unwound once. Pure.
 class OffCpuTime {
  public:
-  /// What is to be written down for a report: `ticks` samples of `stack`.
+  /// `ticks` samples of `stack`.
   struct Entry {
     std::uint64_t ticks = 0;
     core::Stack stack;
     std::string syscall;
   };
 
-  /// The wait's stack as far as it could be had. With `wait_for_better` its ticks are held back
-  /// until a second, complete stack comes, the wait ends, or flush() is called.
+  /// Sets a wait's stack, which may be truncated. With `wait_for_better` its ticks are held back
+  /// until a second, complete stack comes or take_held() is called.
   void learn(core::ThreadId thread, std::uint64_t wait_id, std::string syscall, core::Stack stack,
              bool wait_for_better);
 
-  /// `ticks` more of that wait. Nothing where they are held back or the wait is not known.
+  /// Adds `ticks` to that wait. Nothing if they are held back or the wait is not known.
   [[nodiscard]] std::optional<Entry> count(core::ThreadId thread, std::uint64_t wait_id,
                                            std::uint64_t ticks);
 
-  /// Ticks that were held back for a thread, now that nothing better will come (it woke up, it
-  /// ended, or its better stack is here).
+  /// Takes a thread's held ticks, once no better stack will come: the thread woke up or ended.
   [[nodiscard]] std::optional<Entry> take_held(core::ThreadId thread);
   void forget(core::ThreadId thread) { waits_.erase(thread); }
 

@@ -26,7 +26,7 @@ std::optional<core::Instruction> RecursiveDescent::decode_at(Offset at) const {
 
 void RecursiveDescent::follow_leader(core::Address leader) {
   if (bounds_.contains(leader)) {
-    lead(static_cast<Offset>(leader - bounds_.begin), 0);
+    add_leader(static_cast<Offset>(leader - bounds_.begin), 0);
     follow_certain();
   }
 }
@@ -47,7 +47,7 @@ void RecursiveDescent::follow_certain() {
   }
 }
 
-// What is certain comes first, so that a speculation meets as much certain code as there is.
+// Certain code comes first, so that speculations are checked against all of it.
 void RecursiveDescent::run() {
   while (true) {
     follow_certain();
@@ -64,7 +64,7 @@ void RecursiveDescent::run() {
   }
 }
 
-// Decodes from a leader until control goes elsewhere or comes to what is known.
+// Decodes from a leader until control leaves or reaches known code.
 void RecursiveDescent::follow(Task task) {
   Offset at = task.at;
   std::uint8_t role = kLeader | kRunStart;
@@ -81,15 +81,15 @@ void RecursiveDescent::follow(Task task) {
     const Offset next = at + instruction->length;
     for (Offset k = at; k < next; ++k) {
       if (marks_[k] != 0) {
-        clash(at, k, task.provenance);
+        resolve_conflict(at, k, task.provenance);
         return;
       }
     }
     if ((role & kRunStart) != 0 && task.provenance != 0) {
       provenances_.emplace(at, task.provenance);
     }
-    keep(at, *instruction, role);
-    leave(at, *instruction, task.provenance);
+    mark(at, *instruction, role);
+    record_transfer(at, *instruction, task.provenance);
     if (core::ends_block(instruction->flow) && instruction->flow != core::Flow::branch) {
       return;
     }
@@ -98,7 +98,7 @@ void RecursiveDescent::follow(Task task) {
   }
 }
 
-void RecursiveDescent::keep(Offset at, const core::Instruction& instruction, std::uint8_t role) {
+void RecursiveDescent::mark(Offset at, const core::Instruction& instruction, std::uint8_t role) {
   marks_[at] = static_cast<std::uint8_t>(instruction.length | role);
   for (Offset k = at + 1; k < at + instruction.length; ++k) {
     marks_[k] = kInside;
@@ -106,9 +106,9 @@ void RecursiveDescent::keep(Offset at, const core::Instruction& instruction, std
   flows_[at] = instruction.flow;
 }
 
-// Notes where an instruction's control goes beside what stands behind it.
-void RecursiveDescent::leave(Offset at, const core::Instruction& instruction,
-                             Provenance provenance) {
+// Records where an instruction transfers control, other than to the next one.
+void RecursiveDescent::record_transfer(Offset at, const core::Instruction& instruction,
+                                       Provenance provenance) {
   if (instruction.target) {
     go_to(*instruction.target, at, provenance);
   }
@@ -139,10 +139,10 @@ void RecursiveDescent::go_to(core::Address target, Offset from, Provenance prove
   }
   const auto at = static_cast<Offset>(target - bounds_.begin);
   edges_.push_back({at, from});
-  lead(at, provenance);
+  add_leader(at, provenance);
 }
 
-void RecursiveDescent::lead(Offset at, Provenance provenance) {
+void RecursiveDescent::add_leader(Offset at, Provenance provenance) {
   if (is_instruction(at)) {
     marks_[at] |= kLeader;
   } else if (provenance == 0) {
@@ -166,12 +166,12 @@ void RecursiveDescent::speculate(Offset after_call, Provenance parent) {
   follow({after_call, provenance});
 }
 
-// An instruction that `provenance` leads to begins at `at` and shares the byte `with` with one that
-// was found before.
-void RecursiveDescent::clash(Offset at, Offset with, Provenance provenance) {
+// An instruction that `provenance` leads to begins at `at` and overlaps an earlier one at the byte
+// `with`.
+void RecursiveDescent::resolve_conflict(Offset at, Offset with, Provenance provenance) {
   const Provenance owner = owner_of(with);
   if ((provenance == 0 && owner == 0) || is_behind_lock(at)) {
-    overlap(at, provenance);
+    follow_overlap(at, provenance);
   } else if (descends(provenance, owner)) {
     reject(provenance);
   } else if (descends(owner, provenance)) {
@@ -184,8 +184,8 @@ void RecursiveDescent::clash(Offset at, Offset with, Provenance provenance) {
   }
 }
 
-// Goes on to where the code from `at` and the one that it overlaps are the same again.
-void RecursiveDescent::overlap(Offset at, Provenance provenance) {
+// Continues to where the code from `at` and the code that it overlaps meet again.
+void RecursiveDescent::follow_overlap(Offset at, Provenance provenance) {
   if (!overlaps_.insert(at).second) {
     return;
   }
@@ -196,7 +196,7 @@ void RecursiveDescent::overlap(Offset at, Provenance provenance) {
     if (!instruction) {
       return;
     }
-    leave(at, *instruction, provenance);
+    record_transfer(at, *instruction, provenance);
     if (core::ends_block(instruction->flow) && instruction->flow != core::Flow::branch) {
       return;
     }
@@ -205,13 +205,13 @@ void RecursiveDescent::overlap(Offset at, Provenance provenance) {
       return;
     }
     if (is_instruction(at) || marks_[at] == 0) {
-      lead(at, provenance);
+      add_leader(at, provenance);
       return;
     }
   }
 }
 
-// What `provenance` leads to is no instruction, or lies behind the function.
+// `provenance` leads to bytes that do not decode, or past the end of the function.
 void RecursiveDescent::fail(Offset at, Provenance provenance) {
   if (provenance != 0) {
     reject(provenance);
@@ -237,7 +237,7 @@ RecursiveDescent::Provenance RecursiveDescent::owner_of(Offset at) const {
 }
 
 bool RecursiveDescent::descends(Provenance provenance, Provenance from) const {
-  while (provenance > from) {  // a parent is older than what it led to
+  while (provenance > from) {  // parents have smaller numbers than their children
     provenance = speculations_[provenance].parent;
   }
   return provenance == from;

@@ -13,8 +13,8 @@
 
 namespace sp::analyzer {
 
-/// One pass over a function's code: follows control from places that are certain, then from those
-/// that are speculations. All places are offsets into the function.
+/// A recursive-descent disassembler: one pass over a function's code, which follows control first
+/// from certain places, then from speculative ones. All places are offsets into the function.
 class RecursiveDescent {
  public:
   using Offset = std::uint32_t;
@@ -26,21 +26,21 @@ class RecursiveDescent {
     Offset from = 0;
   };
 
-  /// `code` are the bytes that can be read from bounds.begin on, `rejected` the speculations that
-  /// earlier passes found to be wrong. Both outlive this.
+  /// `code` holds the readable bytes from bounds.begin on, `rejected` the speculations that earlier
+  /// passes refuted. Both must outlive this.
   RecursiveDescent(core::AddressRange bounds, std::span<const std::byte> code,
                    const Rejected& rejected);
 
-  /// What certainly follows from it; run() does the rest.
+  /// Follows certain code from a leader; run() does the rest.
   void follow_leader(core::Address leader);
-  /// Follows where an indirect jump goes according to its table.
+  /// Follows an indirect jump to its table's destinations.
   void follow_table(Offset jump, std::span<const core::Address> destinations);
-  /// What follow_table() was told is wrong after all.
+  /// Rejects the table given to follow_table().
   void reject_table(Offset jump) { newly_rejected_.insert(jump); }
-  /// Until there is nothing left to follow but indirect jumps.
+  /// Follows everything but indirect jumps.
   void run();
 
-  /// Conjectures that turned out wrong in this pass; where there are some, its result is void.
+  /// Speculations that this pass refuted; if there are any, its result is void.
   [[nodiscard]] const Rejected& newly_rejected() const { return newly_rejected_; }
   [[nodiscard]] const std::vector<Offset>& indirect_jumps() const { return indirect_jumps_; }
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
@@ -50,7 +50,7 @@ class RecursiveDescent {
   [[nodiscard]] core::AddressRange bounds() const { return bounds_; }
 
   [[nodiscard]] bool is_instruction(Offset at) const { return length_at(at) != 0; }
-  /// 0 where no instruction begins.
+  /// 0 if no instruction begins there.
   [[nodiscard]] std::uint8_t length_at(Offset at) const {
     return at < marks_.size() ? marks_[at] & kLength : std::uint8_t{0};
   }
@@ -62,16 +62,16 @@ class RecursiveDescent {
   [[nodiscard]] core::Address address_of(Offset at) const { return bounds_.begin + at; }
 
  private:
-  // What is known of a byte: where an instruction begins, its length and more; else kInside.
+  // One mark per byte: at an instruction's first byte its length and flags, else kInside.
   static constexpr std::uint8_t kLength = 0x0F;
   static constexpr std::uint8_t kInside = 0x10;
   static constexpr std::uint8_t kLeader = 0x20;
-  static constexpr std::uint8_t kRunStart = 0x40;  // was decoded first, and what follows from it
+  static constexpr std::uint8_t kRunStart = 0x40;  // the first of a run with one provenance
 
-  /// Why code is taken for code: 0 is certain, others stand in speculations_.
+  /// Why bytes are taken for code: 0 is certain, others index speculations_.
   using Provenance = std::uint32_t;
   struct Speculation {
-    Offset at = 0;  // behind a call, or an indirect jump with a table
+    Offset at = 0;  // after a call, or an indirect jump with a table
     Provenance parent = 0;
     bool is_table = false;
   };
@@ -82,13 +82,13 @@ class RecursiveDescent {
 
   void follow_certain();
   void follow(Task task);
-  void keep(Offset at, const core::Instruction& instruction, std::uint8_t role);
-  void leave(Offset at, const core::Instruction& instruction, Provenance provenance);
+  void mark(Offset at, const core::Instruction& instruction, std::uint8_t role);
+  void record_transfer(Offset at, const core::Instruction& instruction, Provenance provenance);
   void go_to(core::Address target, Offset from, Provenance provenance);
-  void lead(Offset at, Provenance provenance);
+  void add_leader(Offset at, Provenance provenance);
   void speculate(Offset after_call, Provenance parent);
-  void clash(Offset at, Offset with, Provenance provenance);
-  void overlap(Offset at, Provenance provenance);
+  void resolve_conflict(Offset at, Offset with, Provenance provenance);
+  void follow_overlap(Offset at, Provenance provenance);
   void fail(Offset at, Provenance provenance);
   void reject(Provenance provenance);
   [[nodiscard]] Provenance owner_of(Offset at) const;
@@ -101,7 +101,7 @@ class RecursiveDescent {
   std::vector<std::uint8_t> marks_;
   std::vector<core::Flow> flows_;
   std::vector<Speculation> speculations_{1};
-  std::unordered_map<Offset, Provenance> provenances_;  // of certain runs nothing
+  std::unordered_map<Offset, Provenance> provenances_;  // of speculative runs
   std::vector<Task> certain_;
   std::vector<Task> likely_;
   std::vector<Task> after_calls_;
