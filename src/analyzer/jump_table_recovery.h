@@ -36,15 +36,15 @@ struct SearchBudget {
   }
 };
 
-/// Recovers jump tables: finds where a function's indirect jumps go, from the code that `descent` has
-/// found so far.
+/// Recovers jump tables: finds where a function's indirect jumps go, from the code that `descent`
+/// has found so far.
 class JumpTableRecovery {
  public:
   /// All must outlive this; `descent` must not change meanwhile.
   JumpTableRecovery(const RecursiveDescent& descent, const ReadCode& read, SearchBudget& budget);
 
-  /// Nothing if there is no table, if a path to the jump has no bounds check, or if an entry leads out
-  /// of the function to where none of its direct jumps goes.
+  /// Nothing if there is no table, if a path to the jump has no bounds check, or if an entry leads
+  /// out of the function to where none of its direct jumps goes.
   [[nodiscard]] std::optional<ResolvedJump> resolve(RecursiveDescent::Offset jump);
 
  private:

@@ -15,11 +15,11 @@
 namespace sp::symbols {
 namespace {
 
-/// A piece of code that something speaks for.
+/// A range of code for which there is a symbol or an unwind entry.
 struct Claim {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  bool is_weak = false;  // a function only where nothing else holds its first byte
+  bool is_weak = false;  // a function only if no other claim holds its first byte
 };
 
 struct Findings {
@@ -27,11 +27,11 @@ struct Findings {
   std::vector<std::uint64_t> landing_pads;
 };
 
-/// Where code may be: executable sections but the linker's stubs, or executable segments where
+/// The regions that may hold code: executable sections without PLT stubs, or executable segments if
 /// there are no section headers.
-class CodeGround {
+class CodeRegions {
  public:
-  CodeGround(const core::ElfImage& image, const ElfSections& sections) {
+  CodeRegions(const core::ElfImage& image, const ElfSections& sections) {
     for (const Section& section : sections.all()) {
       const bool is_plt =
           section.name == ".plt" || section.name.starts_with(".plt.") || section.name == ".iplt";
@@ -48,7 +48,7 @@ class CodeGround {
     }
   }
 
-  /// The range that holds an address; nullptr where it is no code.
+  /// The range that holds an address; nullptr if there is no code.
   [[nodiscard]] const CodeRange* find(std::uint64_t address) const {
     const auto found =
         std::find_if(ranges_.begin(), ranges_.end(),
@@ -60,9 +60,9 @@ class CodeGround {
   std::vector<CodeRange> ranges_;
 };
 
-void claim(Findings& findings, const CodeGround& ground, std::uint64_t begin,
+void claim(Findings& findings, const CodeRegions& regions, std::uint64_t begin,
            std::optional<std::uint64_t> size) {
-  const CodeRange* range = ground.find(begin);
+  const CodeRange* range = regions.find(begin);
   if (range == nullptr) {
     return;
   }
@@ -70,7 +70,7 @@ void claim(Findings& findings, const CodeGround& ground, std::uint64_t begin,
   findings.claims.push_back({begin, begin + std::min(size.value_or(room), room), !size});
 }
 
-void read_frames(const core::ElfImage& image, const ElfSections& own, const CodeGround& ground,
+void read_frames(const core::ElfImage& image, const ElfSections& own, const CodeRegions& regions,
                  Findings& findings) {
   std::uint64_t at = 0;
   if (const Section* frames = own.find(".eh_frame")) {
@@ -79,7 +79,7 @@ void read_frames(const core::ElfImage& image, const ElfSections& own, const Code
     FrameReader reader(image.bytes_at(header->address), header->address);
     reader.skip(1);  // version
     const auto encoding = reader.take<std::uint8_t>();
-    reader.skip(2);  // encodings of the table behind
+    reader.skip(2);  // encodings of the table that follows
     at = reader.take_encoded(encoding, header->address);
     at = reader.failed() ? 0 : at;
   }
@@ -87,7 +87,7 @@ void read_frames(const core::ElfImage& image, const ElfSections& own, const Code
   while (at != 0) {
     const FrameRecord record = read_frame_record(image, at, cache);
     if (record.covers && !record.is_signal_frame) {
-      claim(findings, ground, record.covers->begin, record.covers->end - record.covers->begin);
+      claim(findings, regions, record.covers->begin, record.covers->end - record.covers->begin);
     }
     if (record.covers && record.handlers != 0) {
       const auto pads = read_landing_pads(image, record.handlers, record.covers->begin);
@@ -97,18 +97,18 @@ void read_frames(const core::ElfImage& image, const ElfSections& own, const Code
   }
 }
 
-/// What the loader calls: neither an unwind table nor a stripped file's symbols speak for it.
-void read_startup_code(const ElfSections& own, const CodeGround& ground, Findings& findings) {
+/// Code that the loader calls. A stripped file has neither unwind entries nor symbols for it.
+void read_startup_code(const ElfSections& own, const CodeRegions& regions, Findings& findings) {
   std::vector<CodeRange> arrays;
   for (const Section& section : own.all()) {
     if (section.name == ".init" || section.name == ".fini") {
-      claim(findings, ground, section.address, section.size);
+      claim(findings, regions, section.address, section.size);
     }
     if (section.type == SHT_INIT_ARRAY || section.type == SHT_FINI_ARRAY) {
       arrays.push_back({section.address, section.address + section.size});
-      const auto bytes = own.bytes(section);  // of a program that is not relocated
+      const auto bytes = own.bytes(section);  // addresses, in a program that is not relocated
       for (std::uint64_t at = 0; at + sizeof(std::uint64_t) <= bytes.size(); at += 8) {
-        claim(findings, ground, *core::read_at<std::uint64_t>(bytes, at), std::nullopt);
+        claim(findings, regions, *core::read_at<std::uint64_t>(bytes, at), std::nullopt);
       }
     }
   }
@@ -123,7 +123,7 @@ void read_startup_code(const ElfSections& own, const CodeGround& ground, Finding
       if (is_relative && std::any_of(arrays.begin(), arrays.end(), [&](const CodeRange& array) {
             return array.contains(relocation.r_offset);
           })) {
-        claim(findings, ground, static_cast<std::uint64_t>(relocation.r_addend), std::nullopt);
+        claim(findings, regions, static_cast<std::uint64_t>(relocation.r_addend), std::nullopt);
       }
     }
   }
@@ -157,8 +157,10 @@ bool by_begin(const Claim& a, const Claim& b) {
   return a.is_weak != b.is_weak ? b.is_weak : a.end > b.end;
 }
 
-/// From where each claim begins to where the next one does, or to the end of all that hold it.
-std::vector<core::CandidateFunction> lay_out(std::vector<Claim> claims, std::uint64_t entry) {
+/// Makes a function of each claim, which ends where the next one begins or with the claims that
+/// hold it.
+std::vector<core::CandidateFunction> bound_functions(std::vector<Claim> claims,
+                                                     std::uint64_t entry) {
   std::sort(claims.begin(), claims.end(), by_begin);
   std::vector<core::CandidateFunction> functions;
   std::uint64_t covered = 0;  // by claims that are not weak
@@ -171,20 +173,21 @@ std::vector<core::CandidateFunction> lay_out(std::vector<Claim> claims, std::uin
       covered = std::max(covered, claim.end);
     }
     if (is_known) {
-      continue;  // the first of them is the longest
+      continue;  // the first one is the longest
     }
     if (!functions.empty()) {
       functions.back().end = std::min(functions.back().end, claim.begin);
     }
     const std::uint64_t end =
-        claim.begin < covered ? covered : claim.end;  // it lies in something larger
+        claim.begin < covered ? covered : claim.end;  // it lies in a larger one
     functions.push_back({claim.begin, end, {}});
   }
   std::erase_if(functions, [](const core::CandidateFunction& f) { return f.end <= f.begin; });
   return functions;
 }
 
-void hand_out(std::vector<std::uint64_t> pads, std::vector<core::CandidateFunction>& functions) {
+void assign_landing_pads(std::vector<std::uint64_t> pads,
+                         std::vector<core::CandidateFunction>& functions) {
   std::sort(pads.begin(), pads.end());
   pads.erase(std::unique(pads.begin(), pads.end()), pads.end());
   auto function = functions.begin();
@@ -251,24 +254,24 @@ core::InstrumentationCandidates find_candidates(const core::ElfImage& image,
   if (sources.empty()) {
     return {};
   }
-  const CodeGround ground(image, sources.front());
+  const CodeRegions regions(image, sources.front());
   Findings findings;
-  read_frames(image, sources.front(), ground, findings);
+  read_frames(image, sources.front(), regions, findings);
   for (const ElfSections& source : sources) {
     for_each_function(source, [&](std::string_view /*name*/, const Elf64_Sym& symbol) {
-      claim(findings, ground, symbol.st_value,
+      claim(findings, regions, symbol.st_value,
             symbol.st_size != 0 ? std::optional(symbol.st_size) : std::nullopt);
     });
   }
-  read_startup_code(sources.front(), ground, findings);
-  claim(findings, ground, image.entry(), std::nullopt);
-  core::InstrumentationCandidates plan{lay_out(std::move(findings.claims), image.entry()),
-                                       selection.only_funcs.empty()};
-  hand_out(std::move(findings.landing_pads), plan.functions);
+  read_startup_code(sources.front(), regions, findings);
+  claim(findings, regions, image.entry(), std::nullopt);
+  core::InstrumentationCandidates candidates{
+      bound_functions(std::move(findings.claims), image.entry()), selection.only_funcs.empty()};
+  assign_landing_pads(std::move(findings.landing_pads), candidates.functions);
   if (!selection.only_funcs.empty()) {
-    keep_selected(sources, selection, plan.functions);
+    keep_selected(sources, selection, candidates.functions);
   }
-  return plan;
+  return candidates;
 }
 
 }  // namespace sp::symbols

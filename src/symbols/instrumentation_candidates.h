@@ -11,17 +11,17 @@
 
 namespace sp::symbols {
 
-/// What states symbols of a module: its own file first, then its mini debug info and its separate
-/// debug file, where it has no .symtab itself. `root` is put before paths of the module's own file
-/// system.
+/// The files with symbols of a module: its own first, then, if it has no .symtab, its mini debug
+/// info and its separate debug file. `root` is prepended to paths of the module's own file system.
 [[nodiscard]] std::vector<ElfSections> find_symbol_sources(
     const std::shared_ptr<const core::ElfImage>& image, const std::string& path,
     const std::string& root, const std::vector<std::string>& debug_directories);
 
-/// The functions of a module: from its unwind table, its symbols and its entry point, without the
-/// linker's stubs (PLT). Each ends where the next one begins or where nothing says that there is
-/// code: a symbol with a size splits an unwind entry that it begins in, one without ends with its
-/// section. With a selection, only those that begin at a symbol that it names; none of them: none.
+/// Finds the functions of a module that may be instrumented, from its unwind table, its symbols and
+/// its entry point; PLT stubs are left out. A function ends where the next one begins or where its
+/// unwind entry or symbol ends: a symbol with a size splits the unwind entry that it begins in, one
+/// without a size extends to the end of its section. A selection keeps only functions that begin at
+/// a symbol that it names.
 [[nodiscard]] core::InstrumentationCandidates find_candidates(
     const core::ElfImage& image, const std::vector<ElfSections>& sources,
     const CodeSelection& selection = {});
