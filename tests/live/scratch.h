@@ -29,7 +29,7 @@ inline constexpr std::uint64_t kScratch = 0x10000000;
 inline constexpr std::size_t kScratchSize = 4096;
 inline constexpr std::uint64_t kCode = kScratch + 64;
 inline constexpr std::uint64_t kMiddle = kScratch + kScratchSize / 2;
-// A page for code from where 32 bits do not reach it.
+// A page for code that 32-bit displacements do not reach from it.
 inline constexpr std::uint64_t kFarCode = 0x551000000000;
 
 using Random = std::mt19937_64;
@@ -68,7 +68,7 @@ inline Random::result_type seed_from(Random::result_type own) {
   return own + static_cast<Random::result_type>(GTEST_FLAG_GET(random_seed));
 }
 
-/// A stopped child that shares the scratch memory with us and runs what it is told.
+/// A stopped child that shares the scratch memory with the test and runs instructions on request.
 template <typename Registers>
 class ScratchCpu {
  public:
@@ -106,7 +106,7 @@ class ScratchCpu {
   [[nodiscard]] std::span<std::byte> far_code() const { return far_code_; }
   [[nodiscard]] const Registers& initial() const { return initial_; }
 
-  /// Runs one instruction: the registers afterwards, and the signal that stopped the child.
+  /// Runs one instruction; returns the registers afterwards and the signal that stopped the child.
   struct Outcome {
     Registers registers;
     int signal = 0;
@@ -149,7 +149,7 @@ class ScratchCpu {
   bool ready_ = false;
 };
 
-/// Half of them point into the scratch memory, the others are what breaks arithmetic.
+/// Half of them point into the scratch memory, the others are edge cases of arithmetic.
 inline std::uint64_t random_value(Random& random) {
   switch (below(random, 8)) {
     case 0:

@@ -14,7 +14,7 @@ using core::Flow;
 
 constexpr std::size_t kWord = 4;
 
-/// ldxr, stxr and their kin; not casp, which shares their bits.
+/// ldxr, stxr and related ones; not casp, which shares their bits.
 bool is_exclusive(std::uint32_t word) {
   const bool is_casp = field(word, 21, 1) == 1 && field(word, 31, 1) == 0;
   return matches(word, 0x3F800000U, 0x08000000U) && !is_casp;
@@ -69,7 +69,7 @@ std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(std::span<const 
                                                                 Address from, Address to) {
   const std::size_t length = atomic_sequence_length(code);
   const core::AddressRange inside{from, from + length};
-  std::vector<Address> ways_out{inside.end};
+  std::vector<Address> targets{inside.end};
   RelocatedAtomicSequence copy;
   for (std::size_t at = 0; at < length; at += kWord) {
     const auto word = read_word(code.subspan(at));
@@ -81,17 +81,17 @@ std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(std::span<const 
     if (instruction->flow == Flow::next || inside.contains(*instruction->target)) {
       put(copy.code, *word);
     } else {
-      const std::size_t exit = length + kWord * ways_out.size();
+      const std::size_t exit = length + kWord * targets.size();
       put(copy.code, redirected(*word, exit - at));
-      ways_out.push_back(*instruction->target);
+      targets.push_back(*instruction->target);
     }
   }
-  for (const Address way : ways_out) {
-    const auto word = jump(to + copy.code.size(), way);
+  for (const Address target : targets) {
+    const auto word = jump(to + copy.code.size(), target);
     if (!word || length == 0 || copy.code.size() + kWord > kLongestRelocatedSequence) {
       return std::nullopt;
     }
-    copy.exits.push_back({copy.code.size(), way});
+    copy.exits.push_back({copy.code.size(), target});
     put(copy.code, *word);
   }
   return copy;

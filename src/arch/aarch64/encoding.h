@@ -88,7 +88,7 @@ enum class RegisterBranch : std::uint8_t { br, blr, ret, other };
   }
 }
 
-/// True of braa, blraa, retaa and their kin: the target is signed.
+/// True for braa, blraa, retaa and related ones: the target is signed.
 [[nodiscard]] constexpr bool authenticates(std::uint32_t word) {
   return matches(word, 0x00000800U, 0x00000800U);
 }

@@ -57,8 +57,8 @@ class FrameStep {
  private:
   static constexpr std::uint32_t kUdf = 0;
 
-  [[nodiscard]] bool goes_by(RegisterBranch way) const {
-    return is_register_branch(word_) && register_branch(word_) == way;
+  [[nodiscard]] bool goes_by(RegisterBranch kind) const {
+    return is_register_branch(word_) && register_branch(word_) == kind;
   }
 
   std::uint32_t word_;

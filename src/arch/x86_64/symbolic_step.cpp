@@ -93,7 +93,7 @@ bool follow_rare(SymbolicValues& values, const Encoding& encoding, core::Address
 }
 
 void follow_x87(SymbolicValues& values, const Encoding& encoding) {
-  values.forget_flags();  // fcomi and kin
+  values.forget_flags();  // fcomi and others
   if (encoding.names_memory()) {
     values.forget_memory();
   } else if (encoding.opcode == 0xDF) {  // fnstsw
@@ -130,7 +130,7 @@ void follow_one_byte(SymbolicValues& values, const Encoding& encoding, core::Add
   }
 }
 
-/// cvttsd2si, movmskps, movd, pextrw, pmovmskb and kin.
+/// cvttsd2si, movmskps, movd, pextrw, pmovmskb and related ones.
 bool is_to_general(std::uint8_t opcode) {
   constexpr std::array<std::uint8_t, 6> kToGeneral = {0x2C, 0x2D, 0x50, 0x7E, 0xC5, 0xD7};
   return std::find(kToGeneral.begin(), kToGeneral.end(), opcode) != kToGeneral.end();
@@ -148,7 +148,7 @@ void follow_vector(SymbolicValues& values, const Encoding& encoding) {
   if (encoding.names_memory()) {
     values.forget_memory();  // it may be a store
   }
-  if (is_between(encoding.opcode, 0x2E, 0x2F)) {  // ucomiss and kin
+  if (is_between(encoding.opcode, 0x2E, 0x2F)) {  // ucomiss and others
     values.forget_flags();
   }
 }

@@ -1,5 +1,5 @@
-// Every instruction that the AArch64 emulation takes on is also given to the CPU, single-stepped in
-// a traced child, from the same registers, flags and memory; afterwards nothing may differ.
+// A traced child single-steps every instruction that the AArch64 emulation supports, from the same
+// registers, flags and memory. The results must not differ.
 
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
@@ -47,7 +47,7 @@ void put(const Cpu& cpu, std::uint64_t at, std::uint32_t word) {
                     cpu.scratch().begin() + static_cast<std::ptrdiff_t>(at - kScratch));
 }
 
-/// Emulates and runs one instruction. What the emulation answered.
+/// Emulates and runs one instruction; returns the emulation's answer.
 Emulated compare_once(Cpu& cpu, const Registers& before, std::uint32_t word) {
   put(cpu, before.pc, word);
   CopiedMemory memory(cpu.scratch());

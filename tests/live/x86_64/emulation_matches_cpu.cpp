@@ -1,6 +1,6 @@
-// Every instruction that the x86-64 emulation takes on is also given to the CPU, single-stepped in
-// a traced child, from the same registers, flags and memory; afterwards nothing may differ but
-// flags that the manuals leave undefined.
+// A traced child single-steps every instruction that the x86-64 emulation supports, from the same
+// registers, flags and memory. The results must not differ except in flags that the manuals leave
+// undefined.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace sp::arch::x86_64 {
 namespace {
 
-/// Emulates and runs one instruction. What the emulation answered.
+/// Emulates and runs one instruction; returns the emulation's answer.
 Emulated compare_once(Cpu& cpu, Random& random, std::span<const std::byte> code) {
   const Registers before = random_registers(random, cpu.initial());
   std::ranges::copy(code,

@@ -1,6 +1,5 @@
-// Every instruction that can be relocated on x86-64 is run by the CPU where it stands and from its
-// copy, near and out of reach; afterwards nothing may differ but flags that the manuals leave
-// undefined.
+// The CPU executes every relocatable x86-64 instruction in place and from its copy, near and out of
+// reach. The results must not differ except in flags that the manuals leave undefined.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +26,7 @@ void put(std::span<std::byte> memory, std::uint64_t offset, std::span<const std:
   std::ranges::copy(bytes, memory.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
-/// Runs the copy until it is left, or until a signal.
+/// Runs the copy until control leaves it, or until a signal.
 Cpu::Outcome run_copy(Cpu& cpu, const Registers& before, core::AddressRange copy) {
   Cpu::Outcome outcome{before, SIGTRAP};
   outcome.registers.rip = copy.begin.value();
@@ -40,8 +39,8 @@ Cpu::Outcome run_copy(Cpu& cpu, const Registers& before, core::AddressRange copy
   return outcome;
 }
 
-/// False where a wild store of the first run would be there for the second one to see, or where the
-/// instruction may overwrite its copy.
+/// False if the second run could see a wild store of the first one, or if the instruction may
+/// overwrite its copy.
 bool stays_in_scratch(Registers registers, std::span<const std::byte> code) {
   const auto encoding = read_encoding(code);
   const auto is_inside = [](std::uint64_t address) {
@@ -53,7 +52,7 @@ bool stays_in_scratch(Registers registers, std::span<const std::byte> code) {
   if (!encoding || !encoding->names_memory()) {
     return true;
   }
-  // A copied call pushes before it reads its target, so that must not lie where it pushes.
+  // A copied call pushes before it reads its target, so the push must not overwrite the target.
   const std::uint64_t operand = effective_address(registers, *encoding).value();
   const bool is_below_stack = operand + 8 > registers.rsp - 8 && operand < registers.rsp;
   const bool is_in_copy = operand + 8 > kNearCopy && operand < kNearCopy + kLongestRelocation;
@@ -95,7 +94,7 @@ Compared compare_once(Cpu& cpu, Random& random, std::span<const std::byte> code,
   return Compared::same;
 }
 
-/// Those whose result is the same each time they run, and only general registers and memory.
+/// Opcodes that are deterministic and affect only general registers, flags and memory.
 std::vector<unsigned> opcodes() {
   std::vector<unsigned> chosen;
   const auto add = [&chosen](unsigned first, unsigned last) {

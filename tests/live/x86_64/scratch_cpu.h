@@ -62,7 +62,7 @@ inline std::vector<std::byte> random_instruction(Random& random, bool two_byte, 
   if (has_sib) {
     put(random());
   }
-  // What may be a displacement: small, or the way from 0 or from rip to the scratch memory.
+  // A possible displacement: small, or the distance from 0 or from rip to the scratch memory.
   const std::uint64_t to_scratch = one_in(random, 2) ? kMiddle : kMiddle - kCode;
   const std::uint64_t displacement = one_in(random, 3) ? to_scratch : below(random, 512) - 256;
   for (unsigned i = 0; i < 4; ++i) {

@@ -15,7 +15,7 @@ namespace {
 constexpr core::ProcessId kProcess{100, 1};
 constexpr core::ThreadId kThread{101, 2};
 
-/// Resolves a stop to the one frame of its pc, and ends as it was told to.
+/// Resolves a stop to the one frame of its pc, with the given end.
 class FakeStacks final : public StackSource {
  public:
   struct Seen {

@@ -38,7 +38,7 @@ ReadCode reader_of(const std::vector<std::byte>& code, std::uint64_t base = kBas
   };
 }
 
-/// Of a function that begins at kBase and is as long as its bytes.
+/// The graph of a function that begins at kBase and consists of `code`.
 core::ControlFlowGraph map_of(const std::vector<std::byte>& code,
                               const std::vector<Address>& leaders) {
   return build_control_flow_graph({Address{kBase}, Address{kBase + code.size()}}, leaders,
@@ -71,7 +71,7 @@ void expect_sound(const core::ControlFlowGraph& map, core::AddressRange bounds) 
   }
 }
 
-/// The codes below are x86-64's.
+/// The bytes below are x86-64 code.
 class FunctionMapX86 : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -109,7 +109,7 @@ TEST_F(FunctionMapX86, goes_on_behind_calls_and_system_calls) {
 }
 
 TEST_F(FunctionMapX86, leaves_out_what_is_no_code_behind_a_call) {
-  // 0 je 7; 2 call; 7 ret: ordinary. Then with bytes behind the call that are none.
+  // 0 je 7; 2 call; 7 ret: ordinary. Then with bytes after the call that do not decode.
   const auto map = map_of(arch::bytes_of("7408 e8f90f0000 060606 c3"), at({0}));
   EXPECT_EQ(starts(map), (std::vector<std::uint64_t>{0, 2, 10}));
   EXPECT_TRUE(map.unmapped.empty());
@@ -129,7 +129,7 @@ TEST_F(FunctionMapX86, believes_certain_code_more_than_what_is_behind_a_call) {
 
 TEST_F(FunctionMapX86, drops_both_conjectures_that_exclude_each_other) {
   // 0 je 9; 2 call; 7 jmp 17. 9 call; 14 mov eax, 0xc3909090; 19 ret
-  // What is behind the first call jumps into the middle of what is behind the second.
+  // The code after the first call jumps into the middle of the code after the second.
   const auto map = map_of(arch::bytes_of("7407 e8f90f0000 eb07 e8f20f0000 b8909090c3 c3"), at({0}));
   EXPECT_EQ(starts(map), (std::vector<std::uint64_t>{0, 2, 9}));
 }

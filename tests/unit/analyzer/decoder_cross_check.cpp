@@ -39,7 +39,7 @@ std::vector<Address> at(std::initializer_list<std::uint64_t> values) {
   return addresses;
 }
 
-/// The codes are x86-64's.
+/// The bytes are x86-64 code.
 class BranchFinderX86 : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -43,7 +43,7 @@ bool is_mapped(const core::ControlFlowGraph& map, std::uint64_t address) {
   });
 }
 
-/// The compiler, its optimization, and whether the code is independent of its place.
+/// The compiler, its optimization, and whether the code is position-independent.
 class JumpTables
     : public ::testing::TestWithParam<std::tuple<const char*, const char*, const char*>> {
  protected:

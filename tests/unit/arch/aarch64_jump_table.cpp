@@ -11,7 +11,7 @@ namespace {
 
 using core::Address;
 
-/// Straight code from 0x1000 on.
+/// Straight-line code from 0x1000 on.
 JumpOnPath follow(const std::vector<std::uint32_t>& words,
                   const std::vector<KnownRegister>& known = {}) {
   std::vector<std::vector<std::byte>> bytes;

@@ -218,7 +218,7 @@ TEST(ArmFrames, prologues_are_read_as_far_as_they_were_done) {
   const auto pushed = Arm::read_prologue(words({0xa9be7bfd, 0x910003fd}));
   EXPECT_EQ(pushed.lowered, 32);
   EXPECT_EQ(pushed.frame_pointer_slot, 0);
-  // What is in front of a branch is not of this prologue: cbz x0, .+8.
+  // Instructions before a branch do not belong to this prologue: cbz x0, .+8.
   EXPECT_EQ(Arm::read_prologue(words({kSubSp112, 0xb4000040, kNop})).lowered, 0);
 }
 

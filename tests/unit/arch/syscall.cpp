@@ -12,7 +12,7 @@
 namespace sp::arch {
 namespace {
 
-/// Name -> number from the `#define __NR_name number` lines of a header; empty where it is missing.
+/// Name -> number from the `#define __NR_name number` lines of a header; empty if it is missing.
 std::map<std::string, int> numbers_of(const std::string& header) {
   std::map<std::string, int> numbers;
   std::ifstream in(header);
@@ -45,7 +45,7 @@ TEST(SyscallNames, are_those_of_the_generic_header) {
   if (numbers.empty()) {
     GTEST_SKIP() << "this machine has no asm-generic/unistd.h";
   }
-  // What that header has for other CPUs than this one, and its own markers.
+  // The header's entries for other CPUs, and its markers.
   for (const char* other : {"sync_file_range2", "fstatat", "arch_specific_syscall", "syscalls"}) {
     numbers.erase(other);
   }

@@ -209,7 +209,7 @@ TEST(X86Decoder, ignores_a_rex_that_is_not_last) {
 }
 
 TEST(X86Decoder, never_reads_beyond_the_bytes_it_got) {
-  // Every pair of first bytes, cut at every length: the sanitizer watches.
+  // Every pair of first bytes, at several lengths; the sanitizer reports reads past the end.
   for (unsigned first = 0; first < 256; ++first) {
     for (unsigned second = 0; second < 256; ++second) {
       for (std::size_t length = 1; length <= 15; length += 7) {

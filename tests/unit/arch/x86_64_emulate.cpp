@@ -8,8 +8,7 @@
 namespace sp::arch::x86_64 {
 namespace {
 
-// tests/live compares every form with the CPU; here stand the cases that a reader looks for, and
-// those that must be refused.
+// tests/live compares every form with the CPU; these tests show typical cases and refused ones.
 class X86Emulation : public testing::Test {
  protected:
   X86Emulation() {

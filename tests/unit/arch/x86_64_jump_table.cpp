@@ -12,7 +12,7 @@ namespace {
 
 using core::Address;
 
-/// Straight code from 0x1000 on.
+/// Straight-line code from 0x1000 on.
 JumpOnPath follow(const std::string& hex, const std::vector<KnownRegister>& known = {}) {
   const auto code = bytes_of(hex);
   std::vector<PathInstruction> path;

@@ -18,7 +18,7 @@ void expect_copy(const char* hex, Address to, const char* copy) {
   EXPECT_EQ(*relocated, bytes_of(copy)) << hex;
 }
 
-// tests/live runs copies of every form; here stands what they look like.
+// tests/live runs copies of every form; these tests show what they look like.
 
 TEST(X86Relocation, copies_a_plain_instruction_and_jumps_back) {
   expect_copy("48 89 e5", kNear,
