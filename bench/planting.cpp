@@ -33,9 +33,10 @@ class EachItself final : public sp::supervisor::CodeAnalysis {
  public:
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
-  sp::core::CodePlan plan(const File& /*file*/) override { return {}; }
-  sp::core::FunctionMap map(sp::core::AddressRange /*bounds*/, std::span<const Address> /*leaders*/,
-                            const Read& /*read*/) override {
+  sp::core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
+  sp::core::ControlFlowGraph map(sp::core::AddressRange /*bounds*/,
+                                 std::span<const Address> /*leaders*/,
+                                 const Read& /*read*/) override {
     return {};
   }
   std::optional<std::uint64_t> symbol(const File& /*file*/, std::string_view /*name*/) override {
@@ -112,7 +113,7 @@ void measure(const char* what, std::size_t count, sp::supervisor::BreakpointTabl
 
 void plant_at_once(std::size_t count, const Child& child, sp::supervisor::Guardian& guardian) {
   EachItself each;
-  sp::core::CodePlan plan;
+  sp::core::InstrumentationCandidates plan;
   for (std::size_t i = 0; i < count; ++i) {
     plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {}});
   }

@@ -9,13 +9,13 @@ namespace sp::analyzer {
 
 Analyzer::Analyzer(std::unique_ptr<StackSource> stacks, core::Channel<core::StopEvent>& events,
                    core::Channel<core::Record>& records, core::Channel<core::Request>& requests,
-                   std::function<void()> request_sent, std::optional<PlantPolicy> planting)
+                   std::function<void()> request_sent, std::optional<InstrumentationPolicy> policy)
     : stacks_(std::move(stacks)),
       events_(events),
       records_(records),
       requests_(requests),
       request_sent_(std::move(request_sent)),
-      planting_(std::move(planting)) {}
+      policy_(std::move(policy)) {}
 
 void Analyzer::run() {
   while (auto event = events_.pop()) {
@@ -34,21 +34,21 @@ void Analyzer::handle(core::StopEvent event) {
       [this, &event](auto& detail) {
         using Detail = std::decay_t<decltype(detail)>;
         if constexpr (std::is_same_v<Detail, core::Sampled> ||
-                      std::is_same_v<Detail, core::Waited> ||
+                      std::is_same_v<Detail, core::OffCpuSample> ||
                       std::is_same_v<Detail, core::CodeCounted> ||
                       std::is_same_v<Detail, core::CodeProbed> ||
                       std::is_same_v<Detail, core::Stepped>) {
           on(event, detail);
-        } else if constexpr (std::is_same_v<Detail, core::Mapped>) {
+        } else if constexpr (std::is_same_v<Detail, core::MappingSnapshot>) {
           stacks_->set_maps(event.process, event.thread, std::move(detail.maps));
         } else if constexpr (std::is_same_v<Detail, core::ProcessStarted>) {
           stacks_->process_started(event.process, detail.parent);
           records_.push(core::ProcessSeen{event.process, detail.parent, std::move(detail.command)});
         } else if constexpr (std::is_same_v<Detail, core::ProcessEnded>) {
           stacks_->process_ended(event.process);
-          branches_.erase(event.process);
-          if (planting_) {
-            planting_->forget(event.process);
+          cross_checks_.erase(event.process);
+          if (policy_) {
+            policy_->forget(event.process);
           }
         } else if constexpr (std::is_same_v<Detail, core::ThreadStarted>) {
           records_.push(core::ThreadSeen{event.process, event.thread, std::move(detail.name)});
@@ -79,9 +79,9 @@ void Analyzer::on(const core::StopEvent& event, core::Sampled& sampled) {
   taken.count = sampled.count;
   taken.stack = resolve(event, sampled.raw);
   if (sampled.with_stack && taken.stack.end == core::StackEnd::copy_ended) {
-    request(core::CopyDeeper{event.thread});
+    request(core::LargerStackDump{event.thread});
   }
-  if (planting_) {
+  if (policy_) {
     ask_for_probes(event, taken.stack);
   }
   records_.push(std::move(taken));
@@ -93,7 +93,7 @@ void Analyzer::on(const core::StopEvent& event, core::CodeCounted& counted) {
   };
   core::CodeCountsTaken taken{event.process, {}, {}};
   taken.runs.reserve(counted.runs.size());
-  for (core::CodeRun<core::Address>& run : counted.runs) {
+  for (core::DynamicBlock<core::Address>& run : counted.runs) {
     taken.runs.push_back({located(run.start), std::move(run.lengths)});
   }
   taken.edges.reserve(counted.edges.size());
@@ -126,38 +126,38 @@ void Analyzer::on(const core::StopEvent& event, core::CodeProbed& probed) {
 }
 
 void Analyzer::on(const core::StopEvent& event, core::Stepped& stepped) {
-  Lesson lesson = branches_[event.process].learn(stepped);
+  Observation observation = cross_checks_[event.process].observe(stepped);
   core::CodeExplored explored;
   explored.windows = 1;
-  explored.steps = lesson.steps;
-  explored.branches = lesson.branches.size();
-  explored.disagreements = lesson.disagreements.size();
-  for (const Disagreement& disagreement : lesson.disagreements) {
-    report(disagreement);
+  explored.steps = observation.steps;
+  explored.branches = observation.branches.size();
+  explored.disagreements = observation.mismatches.size();
+  for (const Mismatch& mismatch : observation.mismatches) {
+    report(mismatch);
   }
-  if (!lesson.leaders.empty()) {
-    request(core::ProbeFunctions{event.process, std::move(lesson.leaders), {}});
+  if (!observation.leaders.empty()) {
+    request(core::ProbeFunctions{event.process, std::move(observation.leaders), {}});
   }
   records_.push(explored);
 }
 
-void Analyzer::report(const Disagreement& disagreement) {
+void Analyzer::report(const Mismatch& mismatch) {
   constexpr int kMostTold = 10;
-  if (disagreements_told_ >= kMostTold) {
+  if (mismatches_told_ >= kMostTold) {
     return;
   }
-  ++disagreements_told_;
-  core::log_note("the instruction at {:#x} went to {:#x}, which its decoding did not foresee",
-                 disagreement.address.value(), disagreement.went_to.value());
+  ++mismatches_told_;
+  core::log_note("the instruction at {:#x} went to {:#x}, which contradicts its decoding",
+                 mismatch.address.value(), mismatch.went_to.value());
 }
 
-void Analyzer::on(const core::StopEvent& event, core::Waited& waited) {
+void Analyzer::on(const core::StopEvent& event, core::OffCpuSample& waited) {
   if (waited.raw) {
     if (const auto held = waited.ticks != 0 ? waits_.take_held(event.thread) : std::nullopt) {
-      emit_waits(event, *held);  // of an earlier wait that got nothing better
+      emit_waits(event, *held);  // of an earlier wait that got no better stack
     }
     core::Stack stack = resolve(event, *waited.raw);
-    // From outside only pc and sp are known; where that does not reach the root, one stop does.
+    // Without a stop only pc and sp are known. If they do not lead to the root, one stop does.
     const bool ask = waited.unstopped && core::is_truncated(stack.end);
     waits_.learn(event.thread, waited.wait_id, waited.syscall, std::move(stack), ask);
     if (ask) {
@@ -169,7 +169,7 @@ void Analyzer::on(const core::StopEvent& event, core::Waited& waited) {
   }
 }
 
-void Analyzer::emit_waits(const core::StopEvent& event, const WaitLedger::Entry& entry) {
+void Analyzer::emit_waits(const core::StopEvent& event, const OffCpuTime::Entry& entry) {
   core::SampleTaken taken;
   taken.process = event.process;
   taken.thread = event.thread;
@@ -193,21 +193,21 @@ void Analyzer::emit_new_modules() {
   }
 }
 
-/// The supervisor knows which modules are to have probes: it takes what lies in them.
+/// The supervisor knows which modules may be instrumented and ignores the others.
 void Analyzer::ask_for_probes(const core::StopEvent& event, const core::Stack& stack) {
   std::vector<PolicyFrame> frames;
   for (const core::Frame& frame : stack.frames) {
     const auto address = stacks_->address_of(event.process, frame.where);
     frames.push_back({address.value_or(core::Address{}), frame.where, address.has_value()});
   }
-  core::ProbeFunctions wanted{event.process, planting_->choose(event.process, frames), {}};
+  core::ProbeFunctions wanted{event.process, policy_->choose(event.process, frames), {}};
   if (!wanted.at.empty()) {
     request(std::move(wanted));
   }
 }
 
 void Analyzer::request(core::Request request) {
-  // Requests are advice: where the supervisor is too busy to take them, they are dropped.
+  // Requests are advice: they are dropped if the supervisor is too busy to take them.
   if (requests_.try_push(std::move(request))) {
     request_sent_();
   }

@@ -10,29 +10,29 @@
 
 namespace sp::analyzer {
 
-/// Turns what stops tell in addresses into modules and offsets. The analyzer may not know the
-/// supervisor, so session.cpp hands in the supervisor's resolver behind this. Called on the
-/// analyzer thread only.
+/// Resolves addresses of a process to modules and offsets. The analyzer may not include the
+/// supervisor, so the recording command passes the supervisor's unwinder in behind this interface.
+/// Called on the analyzer thread only.
 class StackSource {
  public:
   virtual ~StackSource() = default;
 
   virtual void process_started(core::ProcessId process, core::ProcessId parent) = 0;
   virtual void process_ended(core::ProcessId process) = 0;
-  /// `thread` is the one that they were read through.
+  /// `thread` is the thread whose /proc entry they were read from.
   virtual void set_maps(core::ProcessId process, core::ThreadId thread,
                         std::vector<core::Mapping> maps) = 0;
-  /// Never fails: at the least it gives the frame of the pc itself.
+  /// Never fails: it returns at least the frame of the pc.
   [[nodiscard]] virtual core::Stack resolve(core::ProcessId process, core::ThreadId thread,
                                             const core::RawStack& raw) = 0;
-  /// What the process's last maps say of an address; the module of addresses that nothing is known
-  /// of where they do not hold it.
+  /// Resolves an address by the process's last maps; to the module of unknown addresses if they do
+  /// not hold it.
   [[nodiscard]] virtual core::ModuleOffset locate(core::ProcessId process,
                                                   core::Address address) = 0;
-  /// Where an offset of a module lies in the process, by its last maps; nothing where it does not.
+  /// The inverse: nothing if the module is not mapped in the process.
   [[nodiscard]] virtual std::optional<core::Address> address_of(core::ProcessId process,
                                                                 core::ModuleOffset where) = 0;
-  /// Modules that were met since the last call; to be told before what names them.
+  /// Modules met since the last call. They must be reported before anything that refers to them.
   [[nodiscard]] virtual std::vector<core::Module> take_new_modules() = 0;
 };
 

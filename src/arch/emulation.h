@@ -8,7 +8,7 @@
 
 namespace sp::arch {
 
-/// The traced thread's memory, as an emulated instruction sees it.
+/// The traced thread's memory, as an emulated instruction accesses it.
 class MemoryAccess {
  public:
   MemoryAccess() = default;
@@ -16,14 +16,14 @@ class MemoryAccess {
   MemoryAccess& operator=(const MemoryAccess&) = delete;
   virtual ~MemoryAccess() = default;
 
-  /// All of `to`, or false: the instruction would fault.
+  /// Fills all of `to`, or answers false: the instruction would fault.
   [[nodiscard]] virtual bool read(core::Address from, std::span<std::byte> to) = 0;
   [[nodiscard]] virtual bool write(core::Address to, std::span<const std::byte> from) = 0;
 };
 
 enum class Emulated : std::uint8_t {
   done,            // registers and memory are as the CPU would have left them
-  not_emulated,    // not one of ours, or it would fault; nothing has changed
+  not_emulated,    // not supported, or it would fault; nothing has changed
   memory_refused,  // its memory cannot be accessed; nothing has changed
 };
 

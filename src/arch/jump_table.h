@@ -10,14 +10,14 @@
 
 namespace sp::arch {
 
-/// Where an indirect jump takes its destination from: the entry of a switch's table.
+/// A switch's jump table, whose entries are the destinations of an indirect jump.
 struct JumpTable {
   core::Address first;          // of the entries
-  std::uint64_t entries = 0;    // from the check before the jump, never a guess
+  std::uint64_t entries = 0;    // from the bounds check before the jump, never a guess
   std::uint8_t entry_size = 8;  // bytes
-  bool is_signed = false;       // entries are widened with their sign
-  std::uint8_t shift = 0;       // by which an entry is multiplied
-  core::Address base;           // what is added to it; 0 where entries are addresses
+  bool is_signed = false;       // entries are sign-extended
+  std::uint8_t shift = 0;       // entries are shifted left by this
+  core::Address base;           // and added to this; 0 if entries are addresses
 
   bool operator==(const JumpTable&) const = default;
 
@@ -26,30 +26,30 @@ struct JumpTable {
   }
 };
 
-/// An instruction on the way to a jump.
-struct PathStep {
+/// An instruction on a path to an indirect jump.
+struct PathInstruction {
   core::Address address;
-  std::span<const std::byte> bytes;  // of it, and maybe more
+  std::span<const std::byte> bytes;  // the instruction's, maybe more
 };
 
-/// A register's number in instructions, and what it holds at the beginning of a path.
+/// A register's number in instructions, and its value at the beginning of a path.
 using KnownRegister = std::pair<unsigned, std::uint64_t>;
 
-/// What a path says of the jump at its end.
+/// What a path shows about the jump at its end.
 struct JumpOnPath {
   std::optional<JumpTable> table;
-  /// The number of entries is from a comparison; else from what the index can be at all (a byte, a
-  /// masked number), so that a comparison further up may tell less.
+  /// The number of entries is from a comparison. Otherwise it is from the index's type (a byte, a
+  /// masked number), and a comparison earlier on the path may give a smaller one.
   bool is_checked = false;
-  /// What else must be known for it: what this register holds at the path's beginning.
+  /// The table's address depends on this register's value at the path's beginning.
   std::optional<unsigned> wanted;
 };
 
 /// What an instruction does to a register.
 struct RegisterEffect {
   bool changes = false;
-  std::optional<std::uint64_t> constant;  // always leaves this in it
-  std::optional<unsigned> added_to;       // with what this register held before added
+  std::optional<std::uint64_t> constant;  // the new value
+  std::optional<unsigned> added_to;       // plus what this register held before
 };
 
 }  // namespace sp::arch

@@ -4,8 +4,8 @@
 
 namespace sp::arch {
 
-// The kernel's own error numbers (include/linux/errno.h), which only a tracer ever sees: the call
-// was interrupted and is made again when the thread runs on.
+// The kernel's internal error numbers (include/linux/errno.h), which only a tracer sees: the call
+// was interrupted and is restarted when the thread continues.
 inline constexpr std::int64_t kRestartAlwaysOrSa = -512;     // ERESTARTSYS
 inline constexpr std::int64_t kRestartAlways = -513;         // ERESTARTNOINTR
 inline constexpr std::int64_t kRestartUnlessHandled = -514;  // ERESTARTNOHAND

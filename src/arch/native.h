@@ -1,19 +1,19 @@
 #pragma once
 
-// The only file that asks which CPU it is built for.
+// The only file with conditionals on the CPU.
 #if defined(__x86_64__)
 #include "arch/x86_64/isa.h"
-#include "arch/x86_64/rescue.h"
+#include "arch/x86_64/trap_handler.h"
 namespace sp::arch {
 using Native = x86_64::X86_64;
-using NativeRescue = x86_64::Rescue;
+using NativeTrapHandler = x86_64::TrapHandler;
 }  // namespace sp::arch
 #elif defined(__aarch64__)
 #include "arch/aarch64/isa.h"
-#include "arch/aarch64/rescue.h"
+#include "arch/aarch64/trap_handler.h"
 namespace sp::arch {
 using Native = aarch64::AArch64;
-using NativeRescue = aarch64::Rescue;
+using NativeTrapHandler = aarch64::TrapHandler;
 }  // namespace sp::arch
 #else
 #error "superprofiler knows x86_64 and aarch64"

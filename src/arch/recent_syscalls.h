@@ -5,7 +5,7 @@
 
 namespace sp::arch {
 
-// Since Linux 5.1 a new system call gets the same number on every CPU; these begin at 424.
+// Since Linux 5.1 new system calls have the same number on every CPU, starting at 424.
 inline constexpr int kFirstRecentSyscall = 424;
 // clang-format off
 inline constexpr std::array<std::string_view, 44> kRecentSyscalls = {

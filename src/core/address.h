@@ -7,7 +7,7 @@
 
 namespace sp::core {
 
-/// A virtual address in a traced process. Never a pointer of ours.
+/// A virtual address in a traced process, never a pointer of superprofiler's own.
 class Address {
  public:
   constexpr Address() = default;
@@ -22,7 +22,7 @@ class Address {
   [[nodiscard]] constexpr Address operator-(std::uint64_t bytes) const {
     return Address{value_ - bytes};
   }
-  /// Distance in bytes; the caller knows that `other` is not above this one.
+  /// Distance in bytes; `other` must not be above this one.
   [[nodiscard]] constexpr std::uint64_t operator-(Address other) const {
     return value_ - other.value_;
   }
@@ -43,13 +43,13 @@ struct AddressRange {
   constexpr auto operator<=>(const AddressRange&) const = default;
 };
 
-/// Names one module of a run (an ELF file, the vdso, one process's JIT code). Given out by the
-/// stage that first meets the module, never reused within a run.
+/// Identifies one module of a run (an ELF file, the vdso, one process's JIT code). The stage that
+/// first meets the module assigns it; it is never reused within a run.
 enum class ModuleId : std::uint32_t {};
 
 /// An address that means the same in every process and on every machine: `offset` is the ELF
-/// virtual address, which is what objdump prints. For code that has no file (JIT), it is the
-/// address in its process.
+/// virtual address, which is what objdump prints. For code without a file (JIT) it is the address
+/// in its process.
 struct ModuleOffset {
   ModuleId module{};
   std::uint64_t offset = 0;

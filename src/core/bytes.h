@@ -10,7 +10,7 @@
 
 namespace sp::core {
 
-/// A T at `offset` of `bytes`, however aligned; nothing where it would leave them.
+/// Reads a T at `offset`, however aligned; nothing if it does not lie within `bytes`.
 template <typename T>
 [[nodiscard]] std::optional<T> read_at(std::span<const std::byte> bytes, std::uint64_t offset) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) {
@@ -30,7 +30,7 @@ template <typename T>
   return bytes.subspan(offset, std::min<std::uint64_t>(size, bytes.size() - offset));
 }
 
-/// The NUL-terminated text at `offset`; "" where there is none or its end is missing.
+/// The NUL-terminated text at `offset`; "" if there is none or it is not terminated.
 [[nodiscard]] inline std::string_view text_at(std::span<const std::byte> bytes,
                                               std::uint64_t offset) {
   if (offset >= bytes.size()) {

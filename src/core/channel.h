@@ -11,15 +11,15 @@
 
 namespace sp::core {
 
-/// A bounded queue between two stages: one stage writes, one reads. After close() writers are
-/// refused and the reader still gets what was queued. A mutex and a deque cost 60-70 ns a push
-/// where a ptrace stop costs thousands, so nothing cleverer is wanted.
+/// A bounded queue between two stages: one stage writes, one reads. close() refuses further writes;
+/// the reader still gets what was queued. A push costs 60-70 ns with a mutex and a deque, and a
+/// ptrace stop thousands, so a lock-free queue would gain nothing.
 template <typename T>
 class Channel {
  public:
   explicit Channel(std::size_t capacity) : capacity_(capacity) {}
 
-  /// False where the channel is full or closed; `value` is then untouched.
+  /// False if the channel is full or closed; `value` is then unchanged.
   [[nodiscard]] bool try_push(T&& value) {
     {
       const std::lock_guard lock(mutex_);
@@ -32,9 +32,9 @@ class Channel {
     return true;
   }
 
-  /// try_push() for a writer whose time is dear: the reader is not woken, which from one CPU to
-  /// another can cost 40 us, but finds the value when it next looks by itself (see pop()), or at
-  /// once where the channel has become a quarter full.
+  /// try_push() for a writer that must not pay for a wake-up, which can cost 40 us from one CPU to
+  /// another. The reader finds the value when it next polls (see pop()); it is woken once the
+  /// channel is a quarter full.
   [[nodiscard]] bool try_push_quietly(T&& value) {
     bool filling = false;
     {
@@ -51,7 +51,7 @@ class Channel {
     return true;
   }
 
-  /// Waits for room. False where the channel was closed.
+  /// Waits for room. False if the channel was closed.
   bool push(T value) {
     {
       std::unique_lock lock(mutex_);
@@ -65,8 +65,7 @@ class Channel {
     return true;
   }
 
-  /// Waits for a value, looking by itself every 5 ms; nothing where the channel is closed and
-  /// empty.
+  /// Waits for a value, polling every 5 ms; nothing once the channel is closed and empty.
   [[nodiscard]] std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     while (!ready_.wait_for(lock, kLookPeriod, [this] { return closed_ || !queue_.empty(); })) {
@@ -74,7 +73,7 @@ class Channel {
     return take(lock);
   }
 
-  /// Waits until `deadline`; nothing where there was no value by then (see closed()).
+  /// Waits until `deadline`; nothing if no value came by then (see closed()).
   [[nodiscard]] std::optional<T> pop_until(TimePoint deadline) {
     std::unique_lock lock(mutex_);
     ready_.wait_until(lock, deadline, [this] { return closed_ || !queue_.empty(); });
@@ -95,7 +94,7 @@ class Channel {
     room_.notify_all();
   }
 
-  /// True where nothing will come out any more.
+  /// True if no value will come out any more.
   [[nodiscard]] bool finished() const {
     const std::lock_guard lock(mutex_);
     return closed_ && queue_.empty();

@@ -4,8 +4,8 @@
 
 namespace sp::core {
 
-/// Called once when a promise of our own is found broken, before the process ends with 125: it
-/// lets the target go. It may run on any thread and must not rely on the state that is broken.
+/// Called once when SP_CHECK fails, before the process exits with 125: it detaches from the target.
+/// It may run on any thread and must not rely on the broken state.
 using CheckHook = void (*)();
 void set_check_hook(CheckHook hook);
 
@@ -13,7 +13,8 @@ void set_check_hook(CheckHook hook);
 
 }  // namespace sp::core
 
-/// Guards our own promises, in release builds too. Never for what a target or a user can cause.
+/// Checks an invariant of superprofiler's own, in release builds too. Never use it for what a
+/// target or a user can cause.
 #define SP_CHECK(condition)                                     \
   do {                                                          \
     if (!(condition)) {                                         \

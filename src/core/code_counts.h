@@ -8,32 +8,32 @@
 
 namespace sp::core {
 
-/// How control came over an edge.
+/// How control passed along an edge.
 enum class EdgeFlow : std::uint8_t {
   jump,         // direct, unconditional
   taken,        // conditional, taken
-  fallthrough,  // conditional, not taken; or a block that ends before a leader (derived)
+  fallthrough,  // conditional, not taken; or from a block that ends before a leader (derived)
   call,         // direct or indirect
   indirect,     // indirect jump
   ret,
-  entry,  // from outside of the counted code: a thread's start, a signal handler, an attach
+  entry,  // from code that is not counted: a thread's start, a signal handler, an attach
 };
 
-/// A straight run of instructions as it was executed: from where control came in to the
-/// instruction that ends it. Runs may overlap: a jump into the middle of one is another run with
-/// the same end. It may be told again, longer, when a thread has come back from a system call in it
-/// that was its end so far. `Where` is core::Address (supervisor) or core::ModuleOffset (from the
-/// analyzer on).
+/// A dynamic basic block: the straight-line instructions from where control entered to the
+/// instruction that transfers it. Blocks may overlap: a jump into the middle of one makes another
+/// with the same end. A block may be reported again, longer: it first ends at a system call, and
+/// continues behind it once a thread has returned from that call. `Where` is core::Address
+/// (supervisor) or core::ModuleOffset (from the analyzer on).
 template <typename Where>
-struct CodeRun {
+struct DynamicBlock {
   Where start;
-  std::vector<std::uint8_t> lengths;  // bytes of each instruction, the last one ends the run
+  std::vector<std::uint8_t> lengths;  // bytes of each instruction; the last one ends the block
 
-  bool operator==(const CodeRun&) const = default;
+  bool operator==(const DynamicBlock&) const = default;
 };
 
 /// Transfers counted since the last report. `from` is the instruction that transferred; for
-/// EdgeFlow::entry it is `to`. Every `to` is the start of a CodeRun that is or was reported.
+/// EdgeFlow::entry it equals `to`. Every `to` starts a DynamicBlock that is or was reported.
 template <typename Where>
 struct CodeEdge {
   Where from;

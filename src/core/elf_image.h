@@ -23,13 +23,13 @@ struct LoadSegment {
 };
 
 /// The build-id among the notes of a PT_NOTE segment or SHT_NOTE section whose alignment is
-/// `alignment`, in lower-case hex; "" where it is not there.
+/// `alignment`, in lower-case hex; "" if there is none.
 [[nodiscard]] std::string build_id_of_notes(std::span<const std::byte> notes,
                                             std::uint64_t alignment);
 
-/// What the stages need of an ELF file's headers: where its bytes go in memory, its build-id and
-/// its unwind table. Immutable and safe to share between threads; reads never leave the file's
-/// bytes, however damaged they are.
+/// The ELF headers that the stages need: where the file's bytes are mapped, its build-id and its
+/// unwind table. Immutable and safe to share between threads. Reads stay within the file's bytes,
+/// however damaged the file is.
 class ElfImage {
  public:
   /// Errors: not a 64-bit little-endian ELF file, or its program headers lie outside of it.
@@ -42,7 +42,7 @@ class ElfImage {
   [[nodiscard]] std::uint16_t machine() const { return machine_; }
   /// The ELF virtual address where the program (or the loader) begins.
   [[nodiscard]] std::uint64_t entry() const { return entry_; }
-  /// Lower-case hex, "" where the file has none.
+  /// Lower-case hex; "" if the file has none.
   [[nodiscard]] const std::string& build_id() const { return build_id_; }
   /// PT_GNU_EH_FRAME as ELF virtual address and size.
   struct Piece {

@@ -9,8 +9,8 @@
 
 namespace sp::core {
 
-/// A process of a run: pid plus a serial, because the kernel gives pids out again and because
-/// exec makes another program of the same pid.
+/// A process of a run: pid plus a serial, because the kernel reuses pids and because exec starts
+/// another program in the same pid.
 struct ProcessId {
   pid_t pid = 0;
   std::uint32_t serial = 0;
@@ -18,7 +18,7 @@ struct ProcessId {
   constexpr auto operator<=>(const ProcessId&) const = default;
 };
 
-/// A thread of a run: tid plus a serial, because the kernel gives tids out again.
+/// A thread of a run: tid plus a serial, because the kernel reuses tids.
 struct ThreadId {
   pid_t tid = 0;
   std::uint32_t serial = 0;

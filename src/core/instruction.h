@@ -9,14 +9,14 @@ namespace sp::core {
 
 /// How control leaves an instruction.
 enum class Flow : std::uint8_t {
-  next,           // always the instruction behind it
+  next,           // always the following instruction
   jump,           // direct, always taken
   branch,         // direct, conditional
   call,           // direct
   indirect_jump,  // destination from a register or memory
   indirect_call,
   ret,
-  syscall,  // enters the kernel and normally comes back behind it
+  syscall,  // enters the kernel and normally returns to the next instruction
   stop,     // traps or halts: int3, ud2, hlt, brk, udf
 };
 

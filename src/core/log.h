@@ -8,10 +8,10 @@ namespace sp::core {
 
 enum class LogLevel { quiet, normal, verbose };
 
-/// What every line of ours on stderr begins with.
+/// The prefix of every line that superprofiler writes to stderr.
 inline constexpr std::string_view kLogPrefix = "superprofiler: ";
 
-/// Sets what is printed from now on; called once, before the threads start.
+/// Sets the level; called once, before the threads start.
 void set_log_level(LogLevel level);
 [[nodiscard]] LogLevel log_level();
 

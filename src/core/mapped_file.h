@@ -10,15 +10,15 @@
 
 namespace sp::core {
 
-/// The bytes of a file, or of a piece of memory that was copied once (the vdso). Immutable, so it
-/// may be shared between threads. A file that shrinks under the mapping is the one risk: use
-/// read-only opens of installed files and copy() where somebody may truncate.
+/// The bytes of a file, or a copy of some memory (the vdso). Immutable, so it
+/// may be shared between threads. The one risk is a file that is truncated under the mapping: map
+/// installed files only, and use copy() for files that somebody may truncate.
 class MappedFile {
  public:
-  /// Maps the whole file read-only. Errors: those of open(2), fstat(2) and mmap(2); an empty file
-  /// or something that is not a regular file is refused.
+  /// Maps the whole file read-only. Errors: those of open(2), fstat(2) and mmap(2); the file is
+  /// empty or not a regular file.
   [[nodiscard]] static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
-  /// The same for an open descriptor, which stays the caller's.
+  /// The same for an open descriptor, which the caller keeps.
   [[nodiscard]] static Result<std::shared_ptr<const MappedFile>> map(int fd,
                                                                      const std::string& name);
   [[nodiscard]] static std::shared_ptr<const MappedFile> copy(std::vector<std::byte> bytes);

@@ -7,7 +7,7 @@
 namespace sp::core {
 namespace {
 
-/// Takes hex or decimal digits off the front of `text`, and the one character behind them.
+/// Takes hex or decimal digits off the front of `text`, and the character that follows them.
 std::optional<std::uint64_t> take_number(std::string_view& text, int base, char behind) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);

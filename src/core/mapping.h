@@ -18,17 +18,17 @@ struct Mapping {
   bool readable = false;
   bool writable = false;
   bool executable = false;
-  bool shared = false;   // MAP_SHARED: what is written goes to the file, or to other processes
+  bool shared = false;   // MAP_SHARED: writes go to the file, or to other processes
   bool deleted = false;  // the path ended in " (deleted)", which is cut off
   std::string path;      // "" for anonymous memory; "[vdso]", "[stack]", ... as the kernel says
 };
 
-/// Reads the text of a /proc/PID/maps; lines that do not look like one are left out. Paths have
-/// the kernel's \012 escapes undone.
+/// Parses the text of a /proc/PID/maps and skips malformed lines. In paths it decodes the kernel's
+/// \012 escapes.
 [[nodiscard]] std::vector<Mapping> parse_maps(std::string_view text);
 
 /// The mapping that holds `address`, from a list sorted by address as the kernel prints it;
-/// nullptr where there is none.
+/// nullptr if there is none.
 [[nodiscard]] const Mapping* find_mapping(const std::vector<Mapping>& maps, Address address);
 
 }  // namespace sp::core

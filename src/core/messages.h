@@ -16,7 +16,7 @@
 #include "core/probed_code.h"
 #include "core/stack.h"
 
-/// The nouns that the stages exchange. Data runs across, includes run down:
+/// The messages that the stages exchange:
 ///   supervisor --StopEvent--> analyzer --Record--> profiler
 ///   supervisor <--Request---- analyzer
 namespace sp::core {
@@ -26,76 +26,77 @@ namespace sp::core {
 /// A thread was found on a CPU (or runnable) and stopped for a moment.
 struct Sampled {
   RawStack raw;
-  /// False where --trace-prob chose to keep only the pc; raw.bytes is then empty.
+  /// False if --trace-prob kept only the pc; raw.bytes is then empty.
   bool with_stack = true;
-  /// Ticks that this sample stands for: with --wall each tick counts each thread once, but stops
-  /// at most one.
+  /// The number of ticks that this sample represents: with --wall each tick counts every thread
+  /// once but stops at most one.
   std::uint64_t count = 1;
 };
 
 /// A thread was found blocked (--wall only). The first report of a wait carries the stack; later
 /// ones add ticks to the same wait.
-struct Waited {
-  std::uint64_t wait_id = 0;  // names one distinct wait of one thread; never 0
+struct OffCpuSample {
+  std::uint64_t wait_id = 0;  // identifies one wait of one thread; never 0
   std::uint64_t ticks = 1;    // how often the thread was found in it since the last report
-  std::string syscall;        // "futex"; "page fault" where it is not in a system call
+  std::string syscall;        // "futex"; "page fault" outside of system calls
   std::optional<RawStack> raw;
-  /// Raw was taken without stopping the thread, so only pc and sp are known.
+  /// `raw` was taken without stopping the thread, so only pc and sp are known.
   bool unstopped = false;
 };
 
-/// What /proc/PID/maps says now; sent when a program starts, before it ends, and when asked.
-struct Mapped {
+/// The contents of /proc/PID/maps; sent when a program starts, before it ends, and on request.
+struct MappingSnapshot {
   std::vector<Mapping> maps;
 };
 
-/// A process came under our eyes: launched, attached, forked or exec'ed (the same pid with a new
+/// A process is traced from now on: launched, attached, forked or exec'ed (the same pid with a new
 /// serial).
 struct ProcessStarted {
-  ProcessId parent;     // pid 0 where it is the first
-  std::string command;  // the words of its command line, joined by blanks
+  ProcessId parent;     // pid 0 for the first process
+  std::string command;  // its arguments, joined by blanks
 };
 struct ProcessEnded {};
 
-/// A thread came under our eyes, or has another name than it was told with before.
+/// A thread is traced from now on, or has changed its name.
 struct ThreadStarted {
-  std::string name;  // /proc/PID/task/TID/comm; "" where it is gone
+  std::string name;  // /proc/PID/task/TID/comm; "" if the thread is gone
 };
 struct ThreadEnded {
   std::string name;  // its last name; "" where it could not be read
 };
 
-/// Samples that were taken but had to be dropped because a channel was full.
+/// Samples that were taken but dropped because a channel was full.
 struct Lost {
   std::uint64_t samples = 0;
 };
 
-/// SIGUSR1: write the files as they are now, and go on.
+/// SIGUSR1: write the output files now and continue.
 struct SnapshotWanted {};
 
-/// Code of the event's process that was seen and counted since the last such event, in addresses
-/// that mean what its last Mapped said. Sent before its maps change, at snapshots and at the end.
+/// Code that the event's process executed since the last such event, with its counts. Addresses
+/// refer to the process's last MappingSnapshot. Sent before its maps change, at snapshots and at
+/// the end.
 struct CodeCounted {
-  std::vector<CodeRun<Address>> runs;
+  std::vector<DynamicBlock<Address>> runs;
   std::vector<CodeEdge<Address>> edges;
 };
 
-/// Blocks with probes, and what these counted: as CodeCounted, but of default mode.
+/// Default mode's counterpart of CodeCounted: blocks with probes, and the probes' counts.
 using CodeProbed = ProbedCode<Address>;
 
-/// A thread was single-stepped for a while after a sample: where it came by, one after the other.
+/// A thread was single-stepped for a while after a sample: the instructions in order.
 struct Stepped {
   struct At {
     Address pc;
-    std::uint8_t size = 0;  // of what could be read of `code`
+    std::uint8_t size = 0;  // bytes of `code` that could be read
     std::array<std::byte, 15> code{};
   };
-  std::vector<At> path;  // the last one was not done any more
+  std::vector<At> path;  // the last instruction was not executed
 };
 
-using StopDetail =
-    std::variant<Sampled, Waited, Mapped, ProcessStarted, ProcessEnded, ThreadStarted, ThreadEnded,
-                 Lost, SnapshotWanted, CodeCounted, CodeProbed, Stepped>;
+using StopDetail = std::variant<Sampled, OffCpuSample, MappingSnapshot, ProcessStarted,
+                                ProcessEnded, ThreadStarted, ThreadEnded, Lost, SnapshotWanted,
+                                CodeCounted, CodeProbed, Stepped>;
 
 struct StopEvent {
   ProcessId process;
@@ -106,26 +107,26 @@ struct StopEvent {
 
 // ---- analyzer -> supervisor ------------------------------------------------------------------
 
-/// The copy of this thread's stack ended before its stack did: copy more next time.
-struct CopyDeeper {
+/// The copy of this thread's stack was too short: copy more next time.
+struct LargerStackDump {
   ThreadId thread;
 };
 
-/// A wait's stack could not be had from the outside: stop the thread once and copy its registers.
+/// A blocked thread's stack could not be unwound from outside: stop it once and copy its registers.
 struct StopBlocked {
   ThreadId thread;
   std::uint64_t wait_id = 0;
 };
 
-/// Samples fell into functions that have no probes, or that were met in the middle: their code is
-/// to be given some.
+/// Samples fell into functions without probes, or single steps reached unknown leaders: instrument
+/// the code.
 struct ProbeFunctions {
   ProcessId process;
-  std::vector<Address> at;       // the functions that hold these, block by block, now
-  std::vector<Address> entries;  // these only when they are called next
+  std::vector<Address> at;       // instrument the functions that hold these, now
+  std::vector<Address> entries;  // instrument these when they are called next
 };
 
-using Request = std::variant<CopyDeeper, StopBlocked, ProbeFunctions>;
+using Request = std::variant<LargerStackDump, StopBlocked, ProbeFunctions>;
 
 // ---- analyzer -> profiler --------------------------------------------------------------------
 
@@ -140,11 +141,11 @@ struct SampleTaken {
   ThreadId thread;
   TimePoint time;
   SampleKind kind = SampleKind::on_cpu;
-  /// How many samples this is: a blocked thread is counted at each tick but reported in one piece.
+  /// The number of samples: a blocked thread is counted at each tick but reported once.
   std::uint64_t count = 1;
   /// The system call that a blocked thread waits in.
   std::string blocked_in;
-  /// False where only the innermost pc is known because --trace-prob said so.
+  /// False if --trace-prob kept only the innermost pc.
   bool with_stack = true;
   Stack stack;
 };
@@ -167,7 +168,7 @@ struct SamplesLost {
 
 struct CodeCountsTaken {
   ProcessId process;
-  std::vector<CodeRun<ModuleOffset>> runs;
+  std::vector<DynamicBlock<ModuleOffset>> runs;
   std::vector<CodeEdge<ModuleOffset>> edges;
 };
 
@@ -176,12 +177,12 @@ struct ProbeCountsTaken {
   ProbedCode<ModuleOffset> code;
 };
 
-/// What single steps showed of a module's code.
+/// What single steps showed about a module's code.
 struct CodeExplored {
   std::uint64_t windows = 0;
   std::uint64_t steps = 0;
-  std::uint64_t branches = 0;  // instructions that were newly seen to transfer control
-  /// Steps that the decoder had not foreseen: it said "goes on behind", or named another place.
+  std::uint64_t branches = 0;  // instructions seen to transfer control for the first time
+  /// Steps that contradict the decoder: it predicted the next instruction, or another target.
   std::uint64_t disagreements = 0;
 };
 

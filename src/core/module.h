@@ -13,10 +13,10 @@ enum class ModuleKind {
   file,     // an ELF file, mapped from disk
   vdso,     // the kernel's, copied out of a process
   jit,      // executable memory of one process without a file: offsets are its addresses
-  unknown,  // an address that no executable mapping held: offsets are addresses
+  unknown,  // an address outside of executable mappings: offsets are addresses
 };
 
-/// Something that code was seen in. Met by the stage that unwinds, named by the profiler.
+/// A container of code. The unwinding stage discovers modules, the profiler names their addresses.
 struct Module {
   ModuleId id{};
   ModuleKind kind = ModuleKind::unknown;
@@ -24,12 +24,12 @@ struct Module {
   std::string path;
   /// The file was deleted or replaced after it was mapped; `image` is still the mapped one.
   bool deleted = false;
-  std::string build_id;  // lower-case hex; "" where there is none
-  Address base;          // where ELF address 0 was in the process that it was first seen in
+  std::string build_id;  // lower-case hex; "" if there is none
+  Address base;          // of ELF address 0 in the process that it was first seen in
   ProcessId process;     // the process that it was first seen in; owns a jit module
-  /// Root of the process's mount namespace as seen by us, "/proc/PID/root" or "" where it is ours.
+  /// Root of the process's mount namespace: "/proc/PID/root", or "" if it is superprofiler's own.
   std::string root;
-  /// Null where the file could not be read or is not ELF, and for jit and unknown.
+  /// Null if the file could not be read or is not ELF, and for jit and unknown.
   std::shared_ptr<const ElfImage> image;
 };
 

@@ -17,24 +17,24 @@ struct ProbedBlock {
   Where start;
   std::uint32_t size = 0;  // bytes
   std::uint32_t instructions = 0;
-  std::uint32_t last = 0;  // of its last instruction: bytes behind `start`
-  /// It ends because the next instruction is a leader: all its hits go on there.
+  std::uint32_t last = 0;  // offset of its last instruction from `start`
+  /// It ends because the next instruction is a leader: all its executions continue there.
   bool falls_through = false;
-  std::uint64_t hits = 0;  // since it was last told
+  std::uint64_t hits = 0;  // since it was last reported
   TimePoint first_hit;     // of those hits
   TimePoint last_hit;
-  /// Every execution was counted from then on; nothing: from the process's first instruction.
+  /// When counting began; nothing if every execution since the process's start was counted.
   std::optional<TimePoint> since;
-  /// And no more from then on: its probe was taken away, because it was hot.
+  /// When counting ended because the probe was hot and was removed.
   std::optional<TimePoint> until;
 };
 
-/// What default mode counted in a process since the last such event. A block may be told again:
-/// its hits add up, its size (another leader was found in it) and times are the latest.
+/// What default mode counted in a process since the last such event. A block may be reported again:
+/// its hits add up; its size (smaller if another leader was found in it) and times are the latest.
 template <typename Where>
 struct ProbedCode {
   std::vector<ProbedBlock<Where>> blocks;
-  /// `from` is the last instruction of one of the blocks. No edges of blocks that fall through.
+  /// `from` is the last instruction of one of the blocks. Blocks that fall through have no edges.
   std::vector<CodeEdge<Where>> edges;
 };
 

@@ -6,12 +6,12 @@
 
 namespace sp::core {
 
-/// What failed, in words a user can read: "opening /proc/7/maps: Permission denied".
+/// What failed, in words for the user: "opening /proc/7/maps: Permission denied".
 struct Error {
   std::string doing;  // "opening /proc/7/maps"
-  int code = 0;       // errno of the failed call; 0 where there was none
+  int code = 0;       // errno of the failed call; 0 if there was none
 
-  /// "doing: strerror(code)", or `doing` alone where code is 0.
+  /// "doing: strerror(code)", or `doing` alone if code is 0.
   [[nodiscard]] std::string message() const;
 };
 

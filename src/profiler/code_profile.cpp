@@ -4,7 +4,7 @@
 
 namespace sp::profiler {
 void CodeProfile::add(const core::CodeCountsTaken& taken) {
-  for (const core::CodeRun<core::ModuleOffset>& run : taken.runs) {
+  for (const core::DynamicBlock<core::ModuleOffset>& run : taken.runs) {
     add(run);
   }
   for (const Edge& edge : taken.edges) {
@@ -12,7 +12,7 @@ void CodeProfile::add(const core::CodeCountsTaken& taken) {
   }
 }
 
-void CodeProfile::add(const core::CodeRun<core::ModuleOffset>& run) {
+void CodeProfile::add(const core::DynamicBlock<core::ModuleOffset>& run) {
   const std::uint32_t known = find_run(run.start);
   if (run.lengths.empty()) {
     return;

@@ -46,7 +46,7 @@ class CodeProfile {
   [[nodiscard]] std::uint64_t changed_runs() const { return changed_runs_; }
 
  private:
-  void add(const core::CodeRun<core::ModuleOffset>& run);
+  void add(const core::DynamicBlock<core::ModuleOffset>& run);
   [[nodiscard]] std::uint32_t find_run(core::ModuleOffset start) const;
 
   std::size_t max_runs_;

@@ -29,7 +29,7 @@ bool survives_stop(const BlockedCall& call) {
       std::to_array<std::string_view>({"nanosleep", "clock_nanosleep", "wait4", "waitid", "pause",
                                        "rt_sigsuspend", "restart_syscall"});
   const std::string_view name = arch::Native::syscall_name(call.number);
-  return arch::Native::is_safe_to_rewind(call.number) ||
+  return arch::Native::is_restartable(call.number) ||
          std::find(kGoesOn.begin(), kGoesOn.end(), name) != kGoesOn.end();
 }
 

@@ -100,7 +100,7 @@ void RequestServer::serve_analyzer() {
   }
 }
 
-void RequestServer::serve(const core::CopyDeeper& request) {
+void RequestServer::serve(const core::LargerStackDump& request) {
   constexpr std::size_t kDeepest = std::size_t{1} << 20U;
   Tracee* const tracee = parts_.lifecycle.tracees().find(request.thread.tid);
   if (tracee != nullptr && tracee->id == request.thread) {

@@ -41,7 +41,7 @@ class RequestServer {
   void serve_user();
   void serve_interrupts();
   void serve_analyzer();
-  void serve(const core::CopyDeeper& request);
+  void serve(const core::LargerStackDump& request);
   void serve(const core::StopBlocked& request);
   void serve(const core::ProbeFunctions& request);
   /// Job control wants us stopped: we stop once the target has.

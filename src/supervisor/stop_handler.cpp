@@ -1,7 +1,6 @@
 #include "supervisor/stop_handler.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <utility>
 #include <variant>
@@ -9,39 +8,16 @@
 #include "supervisor/instruments/detach.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/syscall_restart.h"
+#include "supervisor/sampling_stop.h"
 
 namespace sp::supervisor {
 namespace {
-
-/// The SIGSTOP that is about to be delivered is one that we sent for a sample.
-bool is_own_stop(const Tracee& tracee) {
-  const auto info = ptrace::signal_info(tracee.id.tid);
-  if (!info || info->si_code != SI_TKILL) {
-    return false;
-  }
-  // A process in a pid namespace of its own sees its tracer as pid 0.
-  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending;
-  return info->si_pid == ::getpid() || (info->si_pid == 0 && expected);
-}
 
 /// Our stop may have broken a system call that the thread is in.
 void restart_call(const Tracee& tracee, int signal) {
   if (auto registers = ptrace::registers(tracee.id.tid)) {
     restart_interrupted_call(tracee.id.tid, *registers, signal);
   }
-}
-
-/// A SIGSTOP that was sent to the thread before its exec is still on its way.
-void carry_over_stop(Tracee& tracee, const TracedProcess& process) {
-  if (tracee.slot == nullptr) {
-    tracee.slot = std::make_shared<SampleSlot>(process.id, tracee.id);  // for this stop alone
-    tracee.slot->guard = process.guard;
-  }
-  tracee.slot->by_signal = true;
-  // Only from here on: the exec itself is no cost of ours.
-  tracee.slot->stop_requested_at = core::Clock::now().time_since_epoch().count();
-  ++tracee.slot->guard->stops_in_flight;
-  tracee.slot->state = SlotState::stop_pending;
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ class Expression {
     }
   }
 
-  /// "" where it is right.
+  /// "" if it is valid.
   [[nodiscard]] std::string complaint() const {
     std::array<char, 200> text = {};
     if (error_ != 0) {
@@ -48,7 +48,7 @@ class Expression {
   int error_ = 0;
 };
 
-/// What stands between the slashes.
+/// The expression between the slashes.
 std::optional<std::string> expression_in(const std::string& text) {
   if (text.size() < 2 || text.front() != '/' || text.back() != '/') {
     return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<std::string> expression_in(const std::string& text) {
   return text.substr(1, text.size() - 2);
 }
 
-/// Where the bracket that the last character closes was opened; npos where it was not.
+/// The opening bracket of the one that the last character closes; npos if there is none.
 std::size_t opening_of_last(std::string_view text, char open, char close) {
   int depth = 0;
   for (std::size_t at = text.size(); at-- > 0;) {
@@ -107,7 +107,7 @@ std::string_view without_arguments(std::string_view name) {
   return open == 0 || open == std::string_view::npos ? name : name.substr(0, open);
 }
 
-/// A function's name in the ways that a user may write it.
+/// A function's name in the forms that a user may write.
 std::array<std::string, 5> spellings(std::string_view symbol) {
   std::string full = demangle(symbol);
   const std::string_view plain = without_parameters(full);
@@ -116,7 +116,7 @@ std::array<std::string, 5> spellings(std::string_view symbol) {
           std::string(without_arguments(brief)), std::move(full)};
 }
 
-/// The file that a path leads to in the end; the path itself where there is none.
+/// The path without symbolic links; the path itself if there is no such file.
 fs::path real_file(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::canonical(path, error);
@@ -130,15 +130,15 @@ bool names_module(const std::string& named, const fs::path& mapped) {
   if (named.find('/') != std::string::npos) {
     return real_file(named) == real_file(mapped);
   }
-  // What is mapped is the file itself (libz.so.1.2.13), what is named mostly a link to it.
+  // The mapping names the file itself (libz.so.1.2.13), the user mostly a link to it.
   return named == mapped.filename() || real_file(mapped.parent_path() / named) == real_file(mapped);
 }
 
 }  // namespace
 
-class FunctionMatcher::Wish {
+class FunctionMatcher::Pattern {
  public:
-  explicit Wish(std::string text) : text_(std::move(text)) {
+  explicit Pattern(std::string text) : text_(std::move(text)) {
     if (const auto expression = expression_in(text_)) {
       expression_ = std::make_unique<Expression>(*expression);
     }
@@ -159,7 +159,7 @@ class FunctionMatcher::Wish {
 
 FunctionMatcher::FunctionMatcher(const CodeSelection& selection) {
   for (const std::string& text : selection.only_funcs) {
-    wishes_.emplace_back(text);
+    patterns_.emplace_back(text);
   }
 }
 FunctionMatcher::~FunctionMatcher() = default;
@@ -168,9 +168,9 @@ FunctionMatcher& FunctionMatcher::operator=(FunctionMatcher&&) noexcept = defaul
 
 bool FunctionMatcher::matches(std::string_view symbol) const {
   const auto names = spellings(symbol);
-  return std::any_of(wishes_.begin(), wishes_.end(), [&](const Wish& wish) {
+  return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& pattern) {
     return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& name) { return wish.matches(name); });
+                       [&](const std::string& name) { return pattern.matches(name); });
   });
 }
 

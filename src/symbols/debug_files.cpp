@@ -22,7 +22,7 @@ std::shared_ptr<const core::MappedFile> open_file(const std::string& path) {
   return file ? *file : nullptr;
 }
 
-// The CRC of a debug link is the common CRC-32 (IEEE 802.3), which liblzma has too.
+// The CRC of a debug link is the common CRC-32 (IEEE 802.3), which liblzma provides.
 std::uint32_t crc_of(std::span<const std::byte> bytes) {
   return lzma_crc32(static_cast<const std::uint8_t*>(static_cast<const void*>(bytes.data())),
                     bytes.size(), 0);

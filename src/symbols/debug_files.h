@@ -11,13 +11,13 @@
 
 namespace sp::symbols {
 
-/// A separate debug file that was found and proven to belong to its module.
+/// A separate debug file that is proven to belong to its module.
 struct DebugFile {
   std::string path;
   std::shared_ptr<const core::MappedFile> file;
 };
 
-/// What .gnu_debuglink says: a file name and the CRC-32 of that file.
+/// The contents of .gnu_debuglink: a file name and the CRC-32 of that file.
 struct DebugLink {
   std::string_view name;
   std::uint32_t crc = 0;
@@ -26,12 +26,12 @@ struct DebugLink {
 
 /// Finds separate debug files as GDB does ("Debugging Information in Separate Files"): by build-id
 /// below each debug directory, then by .gnu_debuglink beside the module, in its .debug/ and below
-/// each debug directory. A candidate counts only when its build-id, or lacking one its CRC, is
-/// right, so that a replaced file is never taken for the one that was mapped.
+/// each debug directory. A candidate must have the right build-id, or CRC if it has none, so that a
+/// replaced file is never taken for the one that was mapped.
 class DebugFiles {
  public:
-  /// `root` is put before the paths of the module's own file system; /usr/lib/debug is tried there
-  /// and on ours.
+  /// `root` is prepended to the paths of the module's own file system; /usr/lib/debug is tried
+  /// there and in superprofiler's own.
   DebugFiles(const std::vector<std::string>& debug_directories, const std::string& root);
 
   [[nodiscard]] std::optional<DebugFile> find(const std::string& module_path,

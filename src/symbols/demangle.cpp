@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-// libiberty.h declares a basename() of its own where it is not told that there is one.
+// libiberty.h declares a basename() of its own unless it is told that there is one.
 #define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
@@ -19,10 +19,10 @@ constexpr std::size_t kLongestSymbol = 64 * 1024;
 constexpr std::size_t kLongestName = 8 * 1024;
 constexpr std::string_view kEllipsis = "...";
 
-/// Where libiberty's printer puts its pieces. A name of a hundred bytes may stand for gigabytes of
-/// text (each substitution can double it) and the callback cannot refuse: when the buffer is full
-/// it leaves by longjmp, which is safe because the printers that take a callback own no memory and
-/// nothing between the two points has a destructor.
+/// The output of libiberty's printer. A name of a hundred bytes may expand to gigabytes of text
+/// (each substitution can double it) and the callback cannot stop the printer. So it leaves by
+/// longjmp once the buffer is full, which is safe because the printers that take a callback own no
+/// memory and nothing between the two points has a destructor.
 struct Output {
   std::array<char, kLongestName> text;
   std::size_t size = 0;
@@ -62,8 +62,9 @@ std::string_view without_version(std::string_view symbol) {
   return at == std::string_view::npos ? symbol : symbol.substr(0, at);
 }
 
-/// What compilers put behind a name, from its first '.': ".part.0", ".llvm.123". libiberty knows
-/// them behind C++ and legacy Rust names; behind v0 ones, which never hold a '.', it refuses them.
+/// The suffix that compilers append to a name, from its first '.': ".part.0", ".llvm.123".
+/// libiberty accepts it after C++ and legacy Rust names, but not after v0 names, which never
+/// contain a '.'.
 std::string_view clone_suffix_of_v0(std::string_view symbol) {
   const auto dot = symbol.starts_with("_R") ? symbol.find('.') : std::string_view::npos;
   return dot == std::string_view::npos ? std::string_view{} : symbol.substr(dot);
@@ -82,7 +83,7 @@ std::string demangle(std::string_view symbol) {
     const std::string_view stem = std::string_view(plain).substr(0, plain.size() - suffix.size());
     const std::string name = demangle(stem);
     if (name != stem && name.size() + suffix.size() < kLongestName) {
-      // LLVM's numbers only keep symbols of several units apart.
+      // LLVM's numbers only distinguish symbols of several units.
       return suffix.starts_with(".llvm.") ? name : fmt::format("{} [clone {}]", name, suffix);
     }
   }

@@ -5,10 +5,10 @@
 
 namespace sp::symbols {
 
-/// A symbol as a reader wants it: the version behind '@' cut off, C++ (Itanium) and Rust (legacy
-/// and v0) demangled, the hash of legacy Rust names dropped, clone suffixes written as
-/// "f() [clone .part.0]". What is not a mangled name, or a damaged one, comes back as it is. No
-/// answer is longer than a few KiB: a longer one is cut and ends in "...".
+/// A readable form of a symbol: without the version behind '@', C++ (Itanium) and Rust (legacy and
+/// v0) demangled, without the hash of legacy Rust names, clone suffixes as "f() [clone .part.0]".
+/// Names that are not mangled, or damaged, are returned unchanged. Results of more than a few KiB
+/// are cut and end in "...".
 [[nodiscard]] std::string demangle(std::string_view symbol);
 
 }  // namespace sp::symbols

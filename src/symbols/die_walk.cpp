@@ -7,12 +7,12 @@
 namespace sp::symbols {
 namespace {
 
-// Real programs nest some tens deep; damaged ones without end.
+// Real programs nest some tens deep; damaged ones may nest endlessly.
 constexpr int kDeepest = 200;
 
-/// A walk over the entries of one unit, parents before children. In a sound file it only ever moves
-/// forwards; a damaged one may lead back or show the same entries below many parents, which would
-/// take for ever: there the walk ends.
+/// A walk over the entries of one unit, parents before children. In a sound file it only moves
+/// forward. A damaged one may lead back or show the same entries below many parents, which would
+/// take forever, so the walk ends there.
 class Walk {
  public:
   bool to_child(Dwarf_Die& parent, Dwarf_Die& child) {
@@ -80,8 +80,8 @@ void visit_functions(Walk& walk, Dwarf_Die& parent, Reach reach,
   } while (walk.to_sibling(child));
 }
 
-/// Goes into the one child that holds the address; blocks that state no range of their own are
-/// looked through.
+/// Descends into the one child that holds the address, also through blocks without a range of their
+/// own.
 bool descend(Walk& walk, Dwarf_Die& parent, std::uint64_t address, std::vector<Dwarf_Die>& calls,
              int depth) {
   Dwarf_Die child;

@@ -12,9 +12,9 @@
 
 namespace sp::symbols {
 
-/// Which functions of a unit are wanted: those at its top, in its namespaces and in its classes, or
-/// also those within functions (members of local classes, lambdas), for which every entry of the
-/// unit must be read.
+/// Which functions of a unit to visit: those at its top level, in namespaces and in classes, or
+/// also those within functions (members of local classes, lambdas), which requires reading every
+/// entry of the unit.
 enum class Reach { outer, nested };
 
 /// Calls `visit` for the functions of a unit that have code of their own.
@@ -23,7 +23,7 @@ void for_each_function(Dwarf_Die& unit, Reach reach, const std::function<void(Dw
 /// The inlined calls of `function` that hold `address`, outermost first.
 [[nodiscard]] std::vector<Dwarf_Die> inlined_calls_at(Dwarf_Die& function, std::uint64_t address);
 
-/// The linkage name of a function or of an inlined call, else its plain name; "" where it has none.
+/// The linkage name of a function or of an inlined call, else its plain name; "" if it has none.
 [[nodiscard]] std::string name_of(Dwarf_Die& die);
 
 /// Where an inlined call was made.

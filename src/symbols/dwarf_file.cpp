@@ -8,15 +8,15 @@
 namespace sp::symbols {
 namespace {
 
-/// Linkers mark the ranges of functions that they dropped with an address near 0 or near the top.
+/// Linkers mark ranges of dropped functions with an address near 0 or near the top (a tombstone).
 bool is_dropped(const CodeRange& range) {
   constexpr std::uint64_t kLowest = 16;
   constexpr std::uint64_t kHighest = ~std::uint64_t{0} - 16;
   return range.begin < kLowest || range.end > kHighest || range.end <= range.begin;
 }
 
-/// libelf notes in a section's header that it has unpacked the section, in place: such a file must
-/// not be read from its read-only mapping.
+/// libelf records in a section's header that it has decompressed the section. It writes in place,
+/// so such a file must not be read from its read-only mapping.
 bool is_compressed(const ElfSections& file) {
   return std::any_of(file.all().begin(), file.all().end(), [](const Section& section) {
     return (section.flags & SHF_COMPRESSED) != 0 || section.name.starts_with(".zdebug");
@@ -55,7 +55,7 @@ DwarfFile::Handle DwarfFile::open(std::optional<ElfSections> file) {
     handle.copy.assign(bytes.begin(), bytes.end());
     bytes = handle.copy;
   }
-  // elf_memory takes a pointer to non-const and, reading, does not write through it.
+  // elf_memory takes a pointer to non-const but does not write through it when reading.
   auto* image =
       static_cast<char*>(static_cast<void*>(const_cast<std::byte*>(bytes.data())));  // NOLINT
   handle.elf = elf_memory(image, bytes.size());
@@ -121,7 +121,7 @@ std::vector<std::uint32_t> DwarfFile::units_at(std::uint64_t address) {
   auto at = std::upper_bound(
       ranges_.begin(), ranges_.end(), address,
       [](std::uint64_t a, const UnitRange& other) { return a < other.range.begin; });
-  // Ranges may overlap where a file is odd: look back as far as one could reach.
+  // Ranges of odd files may overlap: search back as far as a range could reach.
   constexpr int kFarthest = 1000;
   for (int steps = 0; at != ranges_.begin() && steps < kFarthest; ++steps) {
     --at;

@@ -11,13 +11,13 @@
 
 namespace sp::symbols {
 
-/// The code ranges of a DIE (a unit, a function) that lie in code: what a linker dropped has
-/// ranges at 0 or at another mark, and damaged lists may be endless; both are left out.
+/// The code ranges of a DIE (a unit, a function). Left out are ranges at 0 or another tombstone, of
+/// functions that the linker dropped, and the rest of a damaged, endless list.
 [[nodiscard]] std::vector<CodeRange> code_ranges(Dwarf_Die& die);
 
-/// An open libdw handle on a file in memory, with the file that dwz may have split off, and the
-/// list of which unit holds which addresses. Made from the units' own ranges, not from
-/// .debug_aranges: clang does not write that. One thread only.
+/// An open libdw handle on a file in memory, with the file that dwz may have split off, and an
+/// index of the units by address. The index is made from the units' ranges, because clang does not
+/// write .debug_aranges. One thread only.
 class DwarfFile {
  public:
   /// One compilation unit. With split DWARF `functions` is in the .dwo file, else equal to `lines`.
@@ -26,7 +26,7 @@ class DwarfFile {
     Dwarf_Die functions;
   };
 
-  /// Not valid() where `file` has no readable DWARF.
+  /// Not valid() if `file` has no readable DWARF.
   DwarfFile(ElfSections file, std::optional<ElfSections> alternate);
   DwarfFile(const DwarfFile&) = delete;
   DwarfFile& operator=(const DwarfFile&) = delete;

@@ -10,7 +10,7 @@ DwarfLines::DwarfLines(ElfSections file, std::optional<ElfSections> alternate)
     : file_(std::move(file), std::move(alternate)) {}
 
 void DwarfLines::read_functions(std::uint32_t unit, UnitFunctions& into) {
-  // A damaged file must not make each of its functions claim each of its range lists.
+  // Limits the work if, in a damaged file, each function claims every range list.
   std::size_t budget = std::size_t{1} << 21U;
   into.functions.clear();
   for_each_function(file_.unit(unit).functions, into.reach, [&](Dwarf_Die& die) {
@@ -48,7 +48,7 @@ const DwarfLines::Function* DwarfLines::find_in(const std::vector<Function>& fun
   auto at = std::upper_bound(
       functions.begin(), functions.end(), address,
       [](std::uint64_t a, const Function& other) { return a < other.range.begin; });
-  // Functions' code does not nest, so all that hold the address stand right before `at`.
+  // Functions' code does not nest, so all that hold the address directly precede `at`.
   constexpr int kMostFolded = 64;
   const Function* found = nullptr;
   for (int steps = 0; at != functions.begin() && steps < kMostFolded; ++steps) {

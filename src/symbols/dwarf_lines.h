@@ -13,28 +13,28 @@
 
 namespace sp::symbols {
 
-/// One function at an address as DWARF tells it.
+/// One function at an address, by DWARF.
 struct DwarfFrame {
   std::string name;  // mangled where DWARF has the linkage name; "" where only a line is known
   bool inlined = false;
   std::optional<SourceLine> source;
 };
 
-/// What DWARF knows of an address.
+/// DWARF's information about an address.
 struct DwarfPlace {
   std::vector<DwarfFrame> frames;  // innermost first; the last one is not inlined
   CodeRange function;              // the range that holds the address; empty where unknown
 };
 
-/// Source lines and inlined functions. What it reads is indexed unit by unit, when the first
-/// address of a unit is asked for. One thread only.
+/// Source lines and inlined functions. Indexes a unit at the first lookup of one of its addresses.
+/// One thread only.
 class DwarfLines {
  public:
   /// As DwarfFile.
   DwarfLines(ElfSections file, std::optional<ElfSections> alternate);
 
-  /// Nothing where no unit holds the address. Where several functions claim it (the linker folded
-  /// identical ones), the one whose linkage name is `symbol` is taken.
+  /// Nothing if no unit holds the address. If several functions claim it (the linker folded
+  /// identical ones), returns the one whose linkage name is `symbol`.
   [[nodiscard]] std::optional<DwarfPlace> find(std::uint64_t address, std::string_view symbol);
 
  private:
@@ -48,8 +48,7 @@ class DwarfLines {
   };
 
   void read_functions(std::uint32_t unit, UnitFunctions& into);
-  /// Looks among a unit's outer functions first, which are quickly read, and among the nested ones
-  /// when none of those holds the address.
+  /// Searches a unit's outer functions first, which are read quickly, then the nested ones.
   [[nodiscard]] const Function* function_at(std::uint32_t unit, std::uint64_t address,
                                             std::string_view symbol);
   [[nodiscard]] static const Function* find_in(const std::vector<Function>& functions,

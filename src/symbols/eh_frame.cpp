@@ -84,7 +84,7 @@ std::uint64_t FrameReader::take_encoded(std::uint8_t encoding, std::uint64_t dat
 
 namespace {
 
-/// A record's length field and where its content lies.
+/// A record's length field and the place of its content.
 struct RecordHead {
   std::uint64_t content = 0;  // address of the CIE id or CIE pointer
   std::uint64_t size = 0;     // of the content
@@ -139,7 +139,7 @@ std::optional<FrameEncodings> read_encodings(const core::ElfImage& image, std::u
   return reader.failed() ? std::nullopt : std::optional(encodings);
 }
 
-/// The LSDA's address behind an FDE's range; 0 where there is none.
+/// The LSDA's address behind an FDE's range; 0 if there is none.
 std::uint64_t take_handlers(FrameReader& reader, const FrameEncodings& encodings) {
   if (!encodings.has_augmentation || !encodings.handlers || *encodings.handlers == DW_EH_PE_omit) {
     return 0;

@@ -39,7 +39,7 @@ void ElfSections::read() {
   if (!first) {
     return;
   }
-  // elf(5): counts that do not fit the header stand in section 0.
+  // elf(5): section 0 holds counts that do not fit the header.
   const std::uint64_t stated = header->e_shnum != 0 ? header->e_shnum : first->sh_size;
   const std::uint64_t count = std::min<std::uint64_t>(stated, table.size() / sizeof(Elf64_Shdr));
   const std::uint64_t names_index =

@@ -13,7 +13,7 @@
 
 namespace sp::symbols {
 
-/// A section header of elf(5), name resolved.
+/// A section header of elf(5), with its name.
 struct Section {
   std::string_view name;
   std::uint32_t type = 0;
@@ -26,27 +26,27 @@ struct Section {
   std::uint64_t entry_size = 0;
 };
 
-/// The sections of a 64-bit little-endian ELF file. What is damaged reads as empty; nothing is
-/// read outside of the file's bytes, which this keeps alive.
+/// The sections of a 64-bit little-endian ELF file. Damaged ones read as empty; reads stay within
+/// the file's bytes, which this keeps alive.
 class ElfSections {
  public:
   explicit ElfSections(std::shared_ptr<const core::MappedFile> file);
   explicit ElfSections(std::shared_ptr<const core::ElfImage> image);
 
   [[nodiscard]] const std::vector<Section>& all() const { return sections_; }
-  /// The first section of that name; nullptr where there is none.
+  /// The first section of that name; nullptr if there is none.
   [[nodiscard]] const Section* find(std::string_view name) const;
-  /// The section that a header index names; nullptr where there is none.
+  /// The section at a header index; nullptr if there is none.
   [[nodiscard]] const Section* at(std::uint64_t index) const;
   /// Empty for sections without bytes in this file (SHT_NOBITS).
   [[nodiscard]] std::span<const std::byte> bytes(const Section& section) const;
   /// Bytes of the whole file.
   [[nodiscard]] std::span<const std::byte> file_bytes() const { return file_; }
   [[nodiscard]] std::uint16_t machine() const { return machine_; }
-  /// From the note sections (in a separate debug file the program headers lie about their
-  /// places); lower-case hex, "" where there is none.
+  /// From the note sections (in a separate debug file the program headers give wrong offsets);
+  /// lower-case hex, "" if there is none.
   [[nodiscard]] std::string build_id() const;
-  /// True where the file itself carries DWARF, compressed or not.
+  /// True if the file itself contains DWARF, compressed or not.
   [[nodiscard]] bool has_dwarf() const;
 
  private:

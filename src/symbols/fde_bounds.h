@@ -22,9 +22,9 @@ struct CodeRange {
   bool operator==(const CodeRange&) const = default;
 };
 
-/// Where functions begin and end according to the unwind tables, which stripped files have too
-/// (LSB, "Exception Frames" and ".eh_frame_hdr"). Looks up in the file's own sorted table; where
-/// that is missing, one is made from .eh_frame on first use.
+/// The bounds of functions by the unwind tables, which stripped files have too (LSB, "Exception
+/// Frames" and ".eh_frame_hdr"). Searches the file's own sorted table; if that is missing, makes
+/// one from .eh_frame on first use.
 class FdeBounds {
  public:
   FdeBounds(std::shared_ptr<const core::ElfImage> image, const ElfSections& sections);

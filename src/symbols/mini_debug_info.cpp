@@ -11,7 +11,7 @@
 namespace sp::symbols {
 namespace {
 
-/// Ends the decoder on every way out.
+/// Releases the decoder.
 struct Decoder {
   lzma_stream stream = LZMA_STREAM_INIT;
 

@@ -16,7 +16,7 @@ bool has_symbol_table(const ElfSections& sections) {
   return table != nullptr && !sections.bytes(*table).empty();
 }
 
-/// Everything of a module that symbols and lines are read from.
+/// All sources of a module's symbols and lines.
 struct Sources {
   std::vector<ElfSections> with_symbols;
   std::optional<ElfSections> with_lines;
@@ -102,8 +102,8 @@ class ElfNames : public ModuleNames {
     return frame.name.empty() ? "[inlined]" : demangle(frame.name);
   }
 
-  /// The symbol that holds the address. One without a size ends at the latest where its FDE does,
-  /// and does not reach into another's FDE.
+  /// The symbol that holds the address. A symbol without a size ends with its FDE at the latest,
+  /// and does not extend into another FDE.
   [[nodiscard]] std::optional<SymbolHit> symbol_at(std::uint64_t address) const {
     const auto symbol = symbols_.find(address);
     if (!symbol || symbol->sized) {
@@ -146,7 +146,7 @@ class ElfNames : public ModuleNames {
   std::optional<DwarfLines> lines_;
 };
 
-/// The code that one process's JIT compiler made.
+/// The code that one process's JIT compiler generated.
 class JitNames : public ModuleNames {
  public:
   JitNames(const core::Module& module, const std::string& root)
@@ -168,7 +168,7 @@ class JitNames : public ModuleNames {
   PerfMap map_;
 };
 
-/// Code of which nothing can be read.
+/// Code without a readable file.
 class OffsetNames : public ModuleNames {
  public:
   explicit OffsetNames(std::string path) : path_(std::move(path)) {}

@@ -16,19 +16,19 @@
 
 namespace sp::symbols {
 
-/// Names the addresses of one module.
+/// Symbolizes the addresses of one module.
 class ModuleNames {
  public:
   virtual ~ModuleNames() = default;
 
-  /// Innermost first, never empty; `address` is an ELF virtual address, with JIT code the address
+  /// Innermost first, never empty. `address` is an ELF virtual address, or for JIT code the address
   /// in its process.
   [[nodiscard]] virtual std::vector<NamedFrame> name(std::uint64_t address) = 0;
-  /// True where an address that has no name now may have one when asked again.
+  /// True if an address without a name may have one at a later lookup.
   [[nodiscard]] virtual bool may_learn() const { return false; }
 };
 
-/// `root` is the module's own root, kept open so that it outlives its process.
+/// `root` is the module's own root directory, kept open so that it outlives its process.
 [[nodiscard]] std::unique_ptr<ModuleNames> open_module(const core::Module& module,
                                                        const std::string& root,
                                                        const SymbolizerOptions& options);

@@ -16,7 +16,7 @@
 namespace sp::symbols {
 namespace {
 
-/// A hex number, with or without 0x, and the blanks behind it.
+/// A hex number, with or without 0x, and the blanks that follow it.
 std::optional<std::uint64_t> take_hex(std::string_view& line) {
   if (line.starts_with("0x") || line.starts_with("0X")) {
     line.remove_prefix(2);

@@ -13,8 +13,8 @@
 namespace sp::symbols {
 
 /// The text of a perf-PID.map: lines "HEXSTART HEXSIZE NAME" that a JIT compiler writes. A later
-/// line takes the bytes of earlier ones (memory is used again); lines that do not look like one
-/// are left out, as is the last one where it is still being written.
+/// line replaces earlier ones in its range (memory is reused). Malformed lines are skipped, and so
+/// is an unfinished last one.
 class JitSymbols {
  public:
   struct Hit {
@@ -43,14 +43,14 @@ class JitSymbols {
   std::map<std::uint64_t, Entry> ranges_;  // by begin, disjoint
 };
 
-/// One process's perf-PID.map. What is needed to find it is taken while the process lives (its pid
-/// inside its own namespace, its /tmp, its user), so that it is still found after its end.
+/// One process's perf-PID.map. Its location is determined while the process lives (the pid in its
+/// own namespace, its /tmp, its user), so that it is still found after the process has ended.
 class PerfMap {
  public:
   /// `root` as in core::Module.
   PerfMap(pid_t pid, const std::string& root);
 
-  /// Reads the file again where it has changed; false where it is as it was.
+  /// Reads the file again if it has changed; false if it has not.
   bool refresh();
   [[nodiscard]] const JitSymbols& symbols() const { return symbols_; }
 
@@ -64,7 +64,7 @@ class PerfMap {
     bool operator==(const Version&) const = default;
   };
 
-  /// An open file that perf would believe too: regular, and owned by the process's user or root.
+  /// The open file, if perf would trust it too: regular, and owned by the process's user or root.
   [[nodiscard]] core::UniqueFd open_trusted() const;
 
   core::UniqueFd folder_;

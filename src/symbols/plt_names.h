@@ -15,7 +15,7 @@
 
 namespace sp::symbols {
 
-/// A jump through the global offset table that the linker made.
+/// A linker-generated jump through the global offset table.
 struct PltStub {
   CodeRange range;
   std::uint64_t slot = 0;  // address of the table slot that holds the destination
@@ -27,8 +27,8 @@ struct PltStub {
 [[nodiscard]] std::vector<PltStub> find_aarch64_stubs(std::span<const std::byte> code,
                                                       std::uint64_t address);
 
-/// Names the stubs of .plt, .plt.sec, .plt.got: "puts@plt". What a slot stands for is read from the
-/// file's relocations, so it needs no symbol table of functions and works on stripped files.
+/// Names the stubs of .plt, .plt.sec, .plt.got: "puts@plt". The file's relocations name the slots,
+/// so this works on stripped files.
 class PltNames {
  public:
   struct Hit {
@@ -37,7 +37,7 @@ class PltNames {
     std::uint64_t resolver = 0;  // not 0: no name, but the address of an IFUNC's resolver
   };
 
-  /// Keeps the file alive, whose names it shows.
+  /// Keeps the file alive, because names are views into it.
   explicit PltNames(ElfSections sections);
 
   [[nodiscard]] std::optional<Hit> find(std::uint64_t address) const;

@@ -41,7 +41,7 @@ std::optional<std::uint64_t> x86_64_slot(std::span<const std::byte> code, std::u
 }  // namespace
 
 std::vector<PltStub> find_x86_64_stubs(std::span<const std::byte> code, std::uint64_t address) {
-  // Stubs stand 8 bytes apart (.plt.got without endbr64) or 16.
+  // Stubs are 8 bytes (.plt.got without endbr64) or 16 bytes apart.
   constexpr std::uint64_t kStep = 8;
   std::vector<PltStub> stubs;
   for (std::uint64_t at = 0; at < code.size(); at += kStep) {

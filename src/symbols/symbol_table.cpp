@@ -11,8 +11,8 @@
 namespace sp::symbols {
 namespace {
 
-/// Underscores that mark a name as internal. Those that a mangling scheme begins with do not
-/// count; glibc's "__GI_" (an alias for its own calls) counts as one more than what it stands for.
+/// The number of underscores that mark a name as internal, without those of a mangling scheme's
+/// prefix. glibc's "__GI_" (an alias for its own calls) counts as one more than the name behind it.
 std::size_t leading_underscores(std::string_view name) {
   if (name.starts_with("_Z") || name.starts_with("_R")) {
     return 0;
@@ -75,7 +75,7 @@ void SymbolTable::read(const ElfSections& file, const Section& table) {
     const Section* section = file.at(raw.st_shndx);
     const bool in_code = section != nullptr && (section->flags & SHF_EXECINSTR) != 0;
     if ((!is_function || raw.st_size == 0) && !in_code) {
-      continue;  // a label of data, or nothing that could bound it
+      continue;  // a label of data, or a symbol that nothing bounds
     }
     const std::string_view name = core::text_at(names, raw.st_name);
     if (name.empty() || (!is_function && is_label(name)) ||
@@ -119,7 +119,7 @@ void SymbolTable::sort() {
   std::sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
     return a.begin != b.begin ? a.begin < b.begin : better(a, b);
   });
-  // Aliases of the same bytes are never asked for: the best one stays.
+  // Of aliases of the same bytes only the best one stays.
   const auto last = std::unique(
       symbols_.begin(), symbols_.end(),
       [](const Symbol& a, const Symbol& b) { return a.begin == b.begin && a.end == b.end; });
@@ -129,8 +129,8 @@ void SymbolTable::sort() {
   symbols_.shrink_to_fit();
 }
 
-// Sweeps over the addresses with a stack of the symbols that hold the current one, the one that
-// begins last on top. One that has ended is taken off when it comes to the top.
+// Sweeps over the addresses with a stack of the symbols that contain the current one, the innermost
+// on top. Removes a symbol that has ended once it is on top.
 void SymbolTable::lay_out() {
   std::vector<std::uint32_t> open;
   std::uint64_t cursor = 0;

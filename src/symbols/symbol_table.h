@@ -14,25 +14,25 @@ struct SymbolHit {
   std::string_view name;  // as the file spells it: mangled, perhaps with "@@VERSION"
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  /// False where the symbol states no size (hand-written assembly) and `end` is only where the
-  /// next symbol or its section ends.
+  /// False if the symbol has no size (hand-written assembly): `end` is then the beginning of the
+  /// next symbol or the end of the section.
   bool sized = true;
 };
 
-/// The functions of one module's .symtab and .dynsym sections, from its own file and from what
-/// was found beside it. Names are views into those files, which this keeps alive.
+/// The functions of one module's .symtab and .dynsym sections, from its own file and its separate
+/// ones. Names are views into those files, which this keeps alive.
 class SymbolTable {
  public:
-  /// All sources state addresses of the same module.
+  /// All sources use the addresses of the same module.
   explicit SymbolTable(std::vector<ElfSections> sources);
 
-  /// The innermost symbol whose bytes hold `address`, never merely the nearest one. Of several at
-  /// the same place: functions before labels, then the fewest leading underscores (malloc before
+  /// The innermost symbol that contains `address`, never merely the nearest one. Among several with
+  /// the same range: functions before labels, then the fewest leading underscores (malloc before
   /// __libc_malloc), global before weak before local, then the shortest.
   [[nodiscard]] std::optional<SymbolHit> find(std::uint64_t address) const;
-  /// The name of the symbol that begins exactly here; "" where none does.
+  /// The name of the symbol that begins exactly here; "" if none does.
   [[nodiscard]] std::string_view starting_at(std::uint64_t address) const;
-  /// Where the symbol of that name begins.
+  /// The beginning of the symbol of that name.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view name) const;
   [[nodiscard]] std::size_t size() const { return symbols_.size(); }
 

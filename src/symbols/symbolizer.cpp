@@ -13,7 +13,7 @@
 namespace sp::symbols {
 namespace {
 
-/// A process's root directory, held open: its paths work after the process has ended.
+/// A process's root directory, kept open so that its paths work after the process has ended.
 class OpenRoot {
  public:
   explicit OpenRoot(const std::string& path)

@@ -28,7 +28,7 @@ constexpr const char* kCannotBeMadeAgain =
     "on this CPU a call that a stop has ended is not made again: README.md, Limits";
 
 TEST(Interruptions, are_never_seen_by_blocking_calls) {
-  if (arch::Native::kForgetsCalls) {
+  if (arch::Native::kInterruptedCallIsGuessed) {
     GTEST_SKIP() << kCannotBeMadeAgain;
   }
   for (const Words& way : ways_of_stopping()) {
@@ -45,7 +45,7 @@ TEST(Interruptions, are_never_seen_by_blocking_calls) {
 // stop, is quicker to take the signal, the one that was woken returns EINTR and stops nowhere: no
 // tracer can see it. strace, which makes no call again, lets 2 to 12 of these be seen here.
 TEST(Interruptions, are_hardly_ever_seen_by_blocking_calls_while_children_die) {
-  if (arch::Native::kForgetsCalls) {
+  if (arch::Native::kInterruptedCallIsGuessed) {
     GTEST_SKIP() << kCannotBeMadeAgain;
   }
   for (const Words& way : ways_of_stopping()) {

@@ -33,10 +33,10 @@ class FakeAnalysis final : public CodeAnalysis {
  public:
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
-  core::CodePlan plan(const File& /*file*/) override { return {}; }
-  core::FunctionMap map(core::AddressRange bounds, std::span<const Address> leaders,
-                        const Read& read) override {
-    core::FunctionMap map;
+  core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
+  core::ControlFlowGraph map(core::AddressRange bounds, std::span<const Address> leaders,
+                             const Read& read) override {
+    core::ControlFlowGraph map;
     for (const Address leader : leaders) {
       std::array<std::byte, kBlock> code{};
       if (bounds.contains(leader) && read(leader, code) == code.size()) {
@@ -90,7 +90,7 @@ class ProbedCodeTest : public ::testing::Test {
 
   /// Plans that many functions of 64 bytes.
   void instrument(std::size_t functions) {
-    core::CodePlan plan;
+    core::InstrumentationCandidates plan;
     plan.is_whole = false;
     for (std::size_t i = 0; i < functions; ++i) {
       plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {i * kFunction + 8}});

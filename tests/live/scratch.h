@@ -13,13 +13,15 @@
 #include <bit>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <iostream>
 #include <random>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// A traced child that executes single instructions on the CPU.
+// A traced child that runs single instructions on the CPU.
 namespace sp::test {
 
 // Low enough for 32-bit addresses and displacements to reach it.
@@ -27,7 +29,7 @@ inline constexpr std::uint64_t kScratch = 0x10000000;
 inline constexpr std::size_t kScratchSize = 4096;
 inline constexpr std::uint64_t kCode = kScratch + 64;
 inline constexpr std::uint64_t kMiddle = kScratch + kScratchSize / 2;
-// A page for code that 32-bit displacements do not reach.
+// A page for code that 32-bit displacements do not reach from it.
 inline constexpr std::uint64_t kFarCode = 0x551000000000;
 
 using Random = std::mt19937_64;
@@ -35,7 +37,38 @@ using Random = std::mt19937_64;
 inline std::uint64_t below(Random& random, std::uint64_t limit) { return random() % limit; }
 inline bool one_in(Random& random, std::uint64_t n) { return below(random, n) == 0; }
 
-/// A stopped child that shares the scratch memory with us and executes given instructions.
+/// The CPU's name from /proc/cpuinfo: the model, or on AArch64 implementer and part.
+inline std::string cpu_model() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  std::string model;
+  std::string line;
+  while (std::getline(cpuinfo, line) && !line.empty()) {  // up to the end of the first CPU's
+    const bool names_it = line.starts_with("model name") || line.starts_with("CPU implementer") ||
+                          line.starts_with("CPU part");
+    if (const auto colon = line.find(": "); names_it && colon != std::string::npos) {
+      model += (model.empty() ? "" : " ") + line.substr(colon + 2);
+    }
+  }
+  return model;
+}
+
+/// Reports which CPU a differential test ran on and with which seed: as properties, as a line of
+/// output, and for SCOPED_TRACE, so that every failure says it too.
+inline std::string record_run(Random::result_type seed) {
+  const std::string model = cpu_model();
+  testing::Test::RecordProperty("cpu", model);
+  testing::Test::RecordProperty("seed", std::to_string(seed));
+  std::string run = "CPU: " + model + ", seed: " + std::to_string(seed);
+  std::cout << run << '\n';
+  return run;
+}
+
+/// The test's own seed, changed by --gtest_random_seed.
+inline Random::result_type seed_from(Random::result_type own) {
+  return own + static_cast<Random::result_type>(GTEST_FLAG_GET(random_seed));
+}
+
+/// A stopped child that shares the scratch memory with the test and runs instructions on request.
 template <typename Registers>
 class ScratchCpu {
  public:
@@ -73,8 +106,7 @@ class ScratchCpu {
   [[nodiscard]] std::span<std::byte> far_code() const { return far_code_; }
   [[nodiscard]] const Registers& initial() const { return initial_; }
 
-  /// Executes one instruction. Returns the registers afterwards and the signal that stopped the
-  /// child.
+  /// Runs one instruction; returns the registers afterwards and the signal that stopped the child.
   struct Outcome {
     Registers registers;
     int signal = 0;
@@ -117,7 +149,7 @@ class ScratchCpu {
   bool ready_ = false;
 };
 
-/// Half of them point into the scratch memory, the others are corner cases of arithmetic.
+/// Half of them point into the scratch memory, the others are edge cases of arithmetic.
 inline std::uint64_t random_value(Random& random) {
   switch (below(random, 8)) {
     case 0:
@@ -151,7 +183,7 @@ inline std::string in_hex(std::span<const std::byte> code) {
   return text;
 }
 
-/// Binds this thread and the child to one CPU, where a step costs a third.
+/// Keeps this thread and the child on one CPU, where a step costs a third.
 class OneCpu {
  public:
   explicit OneCpu(pid_t pid) {

@@ -87,8 +87,8 @@ class SyscallRestart : public ::testing::Test {
 
 TEST_F(SyscallRestart, makes_a_call_again_that_only_a_stop_has_ended_where_that_is_known) {
   stop();
-  EXPECT_EQ(undo(0), !Native::kForgetsCalls);
-  EXPECT_EQ(end(), Native::kForgetsCalls ? 1 : 0);
+  EXPECT_EQ(undo(0), !Native::kInterruptedCallIsGuessed);
+  EXPECT_EQ(end(), Native::kInterruptedCallIsGuessed ? 1 : 0);
 }
 
 TEST_F(SyscallRestart, leaves_a_call_ended_that_a_handler_has_ended) {

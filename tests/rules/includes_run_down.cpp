@@ -38,7 +38,7 @@ const std::map<std::string, std::set<std::string>> kRoomMayInclude = {
     {"injection", {"linux", "guardian"}},
     {"breakpoints", {"linux", "guardian", "injection"}},
     {"tracees", {"linux", "guardian"}},
-    {"sampling", {"linux", "channels", "tracees", "guardian"}},
+    {"sampling", {"linux", "channels", "tracees"}},
     {"instruments", kEveryRoom},
     {"instruments/probes", kEveryRoom},
     {"instruments/exact", kEveryRoom},

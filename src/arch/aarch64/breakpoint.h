@@ -9,7 +9,7 @@
 
 namespace sp::arch::aarch64 {
 
-// brk #0 = 0xD4200000, little endian in memory.
+// brk #0 = 0xD4200000, little endian.
 inline constexpr std::array<std::byte, 4> kBreakpoint = {std::byte{0x00}, std::byte{0x00},
                                                          std::byte{0x20}, std::byte{0xD4}};
 
@@ -18,7 +18,7 @@ inline constexpr std::array<std::byte, 4> kBreakpoint = {std::byte{0x00}, std::b
 [[nodiscard]] constexpr bool is_breakpoint_code(int code) {
   return code == TRAP_BRKPT || code == SI_KERNEL;
 }
-/// si_code of a SIGTRAP says that a single step is over.
+/// si_code of the SIGTRAP at the end of a single step.
 [[nodiscard]] constexpr bool is_step_code(int code) { return code == TRAP_TRACE; }
 
 /// brk is an exception on the instruction itself: pc stays on it (Arm ARM, D1.3.5).

@@ -46,7 +46,7 @@ FlowAndOffset flow_of(std::uint32_t word) {
     return {Flow::call, offset_26(word)};
   }
   if (is_b_cond(word)) {
-    // "always" (1110) and its reserved twin (1111) are taken whatever the flags are.
+    // "always" (1110) and its reserved twin (1111) are taken unconditionally.
     const bool always = !matches(word, 0x10U, 0x10U) && matches(word, 0xEU, 0xEU);
     return {always ? Flow::jump : Flow::branch, offset_19(word)};
   }

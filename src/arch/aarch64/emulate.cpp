@@ -8,7 +8,7 @@
 namespace sp::arch::aarch64 {
 namespace {
 
-constexpr unsigned kRegister31 = 31;                // zero or sp, as the instruction says
+constexpr unsigned kRegister31 = 31;                // zero or sp, depending on the instruction
 constexpr std::uint64_t kBranchType = 3ULL << 10U;  // PSTATE.BTYPE
 
 Emulated emulate_step(EmulatedStep& step) {
@@ -60,8 +60,8 @@ Emulated emulate(Registers& registers, std::span<const std::byte> code, MemoryAc
     return Emulated::not_emulated;
   }
   EmulatedStep step{registers, *word, memory};
-  // Every instruction leaves "the last one was no indirect branch" behind. An emulated indirect
-  // branch leaves it too: its target then passes the check for a landing pad unseen.
+  // Every instruction but an indirect branch clears BTYPE. An emulated indirect branch clears it
+  // too, so its target is not checked for a landing pad.
   step.registers.pstate &= ~kBranchType;
   const Emulated outcome = emulate_step(step);
   if (outcome == Emulated::done) {

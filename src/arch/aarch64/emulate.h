@@ -8,13 +8,13 @@
 
 namespace sp::arch::aarch64 {
 
-/// Does to `registers` and `memory` what the CPU would do for the instruction at pc, whose bytes
-/// `code` begins with: every branch of user code, and what functions usually begin and end with
-/// (pairs pushed to and popped from the stack, sums with sp, moves, adr, hints).
+/// Executes the instruction at pc, whose bytes `code` begins with, on `registers` and `memory`.
+/// Covers every branch of user code and the usual instructions of prologues and epilogues (pairs
+/// pushed to and popped from the stack, sums with sp, moves, adr, hints).
 ///
-/// Memory is written only below sp, so that no other thread sees a store that is less than atomic.
-/// Signed branch targets are not authenticated but taken without their signature; instructions that
-/// make or check signatures (paciasp, autiasp) need the process's keys and are not emulated.
+/// Writes memory only below sp, so that no other thread can see a store that is not atomic. Strips
+/// the signature of signed branch targets without authenticating them. Instructions that make or
+/// check signatures (paciasp, autiasp) need the process's keys and are not emulated.
 [[nodiscard]] Emulated emulate(Registers& registers, std::span<const std::byte> code,
                                MemoryAccess& memory);
 

@@ -96,7 +96,7 @@ Emulated pop_one(EmulatedStep& step) {
   return step.finish();
 }
 
-/// ldr w, ldr x, ldrsw x from a constant beside the code.
+/// ldr w, ldr x, ldrsw x of a literal.
 Emulated load_literal(EmulatedStep& step) {
   const unsigned operation = field(step.word, 30, 2);
   if (operation == 3) {

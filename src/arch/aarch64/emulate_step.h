@@ -7,22 +7,21 @@
 
 namespace sp::arch::aarch64 {
 
-/// One instruction being emulated. `registers` is a working copy that is thrown away unless the
+/// One instruction being emulated. `registers` is a working copy that is discarded unless the
 /// answer is `done`; its pc is that of the instruction until `finish` or `go_to`.
 struct EmulatedStep {
   Registers registers;
   std::uint32_t word = 0;
   MemoryAccess& memory;
 
-  /// Register 31 is zero here; sp is asked for by name.
+  /// Register 31 reads as zero here; sp has its own name.
   [[nodiscard]] std::uint64_t x(unsigned number) const;
   void set_x(unsigned number, std::uint64_t value);
   [[nodiscard]] std::uint64_t x_or_sp(unsigned number) const;
   void set_x_or_sp(unsigned number, std::uint64_t value);
 
   Emulated finish();
-  /// Refused where the address is not one of user space, or not a multiple of four: the CPU would
-  /// fault.
+  /// Refused if the address is not in user space or not a multiple of four: the CPU would fault.
   Emulated go_to(std::uint64_t target);
 };
 
@@ -30,7 +29,7 @@ struct EmulatedStep {
 [[nodiscard]] Emulated emulate_transfer(EmulatedStep& step);
 /// Sums with immediates, compares, moves, addresses.
 [[nodiscard]] Emulated emulate_arithmetic(EmulatedStep& step);
-/// Loads, the stack, and what does nothing.
+/// Loads, the stack, and hints.
 [[nodiscard]] Emulated emulate_data(EmulatedStep& step);
 
 }  // namespace sp::arch::aarch64

@@ -7,7 +7,7 @@
 
 namespace sp::arch::aarch64 {
 
-/// The first instruction of `bytes` as the manual writes it; nothing where there are less than 4.
+/// The first instruction word of `bytes`; nothing if there are less than 4.
 [[nodiscard]] std::optional<std::uint32_t> read_word(std::span<const std::byte> bytes);
 
 [[nodiscard]] constexpr bool matches(std::uint32_t word, std::uint32_t mask, std::uint32_t value) {
@@ -26,7 +26,7 @@ namespace sp::arch::aarch64 {
   return (field(word, low, bits) ^ sign) - sign;
 }
 
-// Where a direct branch goes, from the branch itself (Arm ARM, C4.1.65).
+// A direct branch's offset from itself (Arm ARM, C4.1.65).
 [[nodiscard]] constexpr std::uint64_t offset_26(std::uint32_t word) {  // b, bl
   return signed_field(word, 0, 26) * 4U;
 }
@@ -63,7 +63,7 @@ namespace sp::arch::aarch64 {
   return matches(word, 0x1F000000U, 0x10000000U);
 }
 
-/// What adr or adrp leaves in its register, when it stands at `pc`.
+/// The result of an adr or adrp at `pc`.
 [[nodiscard]] constexpr std::uint64_t adr_value(std::uint32_t word, std::uint64_t pc) {
   const std::uint64_t offset = (signed_field(word, 5, 19) << 2U) | field(word, 29, 2);
   const bool is_page = (word >> 31U) != 0;
@@ -88,7 +88,7 @@ enum class RegisterBranch : std::uint8_t { br, blr, ret, other };
   }
 }
 
-/// True of braa, blraa, retaa and their kin: the target is signed.
+/// True for braa, blraa, retaa and related ones: the target is signed.
 [[nodiscard]] constexpr bool authenticates(std::uint32_t word) {
   return matches(word, 0x00000800U, 0x00000800U);
 }

@@ -11,10 +11,10 @@ inline constexpr std::uint64_t kCarry = 1ULL << 29U;
 inline constexpr std::uint64_t kOverflow = 1ULL << 28U;
 inline constexpr std::uint64_t kArithmeticFlags = kNegative | kZero | kCarry | kOverflow;
 
-/// The x register's value, or its lower half where the instruction is about w registers.
+/// The x register's value, or its lower half for instructions on w registers.
 [[nodiscard]] std::uint64_t truncate(std::uint64_t value, bool is_wide);
 
-/// Whether b.cond with this condition (its low four bits) is taken.
+/// True if b.cond with this condition (its low four bits) is taken.
 [[nodiscard]] bool condition_holds(unsigned condition, std::uint64_t pstate);
 
 struct Sum {

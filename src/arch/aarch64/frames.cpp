@@ -7,7 +7,7 @@
 namespace sp::arch::aarch64 {
 namespace {
 
-/// 0, which is UDF #0, where there is no whole word.
+/// 0, which is UDF #0, if there is no whole word.
 std::uint32_t first_word(std::span<const std::byte> bytes) { return read_word(bytes).value_or(0); }
 
 std::uint32_t last_word(std::span<const std::byte> bytes) {
@@ -30,7 +30,7 @@ std::int64_t pushed_by(std::uint32_t word) {
   return 8 * (128 - static_cast<std::int64_t>((word >> 15U) & 0x7fU));
 }
 bool does_nothing(std::uint32_t word) { return word == kNop || word == kBtiC; }
-/// What a PLT's stub is made of up to its jump: adrp x16; ldr x17, [x16, #n]; add x16, x16, #n.
+/// A PLT stub up to its jump: adrp x16; ldr x17, [x16, #n]; add x16, x16, #n.
 bool is_of_stub(std::uint32_t word) {
   return does_nothing(word) || (word & 0x9f00001fU) == 0x90000010U ||
          (word & 0xffc003ffU) == 0xf9400211U || (word & 0xffc003ffU) == 0x91000210U;
@@ -93,7 +93,7 @@ std::optional<std::int64_t> Frames::linked_return(std::span<const std::byte> bef
   if (at < code.size() && is_push_of_frame(first_word(code.subspan(at)))) {
     return 0;
   }
-  // The first stub pushes and goes on like the others.
+  // PLT0 pushes and then continues like the other stubs.
   const bool is_first = first_word(code) == kPushX16X30;
   for (at = is_first ? kWord : 0; at < kLongestStub * kWord && at < code.size(); at += kWord) {
     const std::uint32_t word = first_word(code.subspan(at));

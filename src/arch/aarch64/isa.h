@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/aarch64/atomic_sequence.h"
 #include "arch/aarch64/breakpoint.h"
 #include "arch/aarch64/decoder.h"
 #include "arch/aarch64/emulate.h"
-#include "arch/aarch64/exclusive.h"
 #include "arch/aarch64/jump_table.h"
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/relocate.h"
@@ -32,8 +32,8 @@ struct AArch64 {
   static constexpr std::span<const std::byte> kBreakpoint = aarch64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = aarch64::kLongestRelocation;
   static constexpr std::uint64_t kJumpReach = aarch64::kJumpReach;
-  static constexpr std::size_t kLongestExclusive = aarch64::kLongestExclusive;
-  static constexpr std::size_t kLongestExclusiveCopy = aarch64::kLongestExclusiveCopy;
+  static constexpr std::size_t kLongestAtomicSequence = aarch64::kLongestAtomicSequence;
+  static constexpr std::size_t kLongestRelocatedSequence = aarch64::kLongestRelocatedSequence;
 
   static core::Address pc(const Registers& registers) { return aarch64::pc(registers); }
   static core::Address sp(const Registers& registers) { return aarch64::sp(registers); }
@@ -43,7 +43,7 @@ struct AArch64 {
   }
 
   static std::string_view syscall_name(int number) { return aarch64::syscall_name(number); }
-  static constexpr bool kForgetsCalls = true;
+  static constexpr bool kInterruptedCallIsGuessed = true;
   static std::optional<int> leaving_syscall(const Registers& registers) {
     return aarch64::leaving_syscall(registers);
   }
@@ -51,10 +51,10 @@ struct AArch64 {
     return aarch64::returns_eintr(registers);
   }
   static bool will_restart(const Registers& registers) { return aarch64::will_restart(registers); }
-  static void rewind_syscall(Registers& registers, std::uint64_t first_argument) {
-    aarch64::rewind_syscall(registers, first_argument);
+  static void restart_call(Registers& registers, std::uint64_t first_argument) {
+    aarch64::restart_call(registers, first_argument);
   }
-  static bool is_safe_to_rewind(int number) { return aarch64::is_safe_to_rewind(number); }
+  static bool is_restartable(int number) { return aarch64::is_restartable(number); }
 
   static constexpr bool is_breakpoint_code(int code) { return aarch64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return aarch64::is_step_code(code); }
@@ -68,11 +68,11 @@ struct AArch64 {
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return aarch64::encoding_kind(bytes);
   }
-  static JumpOnPath jump_on_path(std::span<const PathStep> path,
+  static JumpOnPath jump_on_path(std::span<const PathInstruction> path,
                                  std::span<const KnownRegister> known) {
     return aarch64::jump_on_path(path, known);
   }
-  static RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+  static RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
     return aarch64::effect_on(step, reg);
   }
 
@@ -89,12 +89,12 @@ struct AArch64 {
                                                         core::Address from, core::Address to) {
     return aarch64::relocate(code, from, to);
   }
-  static std::size_t exclusive_length(std::span<const std::byte> code) {
-    return aarch64::exclusive_length(code);
+  static std::size_t atomic_sequence_length(std::span<const std::byte> code) {
+    return aarch64::atomic_sequence_length(code);
   }
-  static std::optional<ExclusiveCopy> relocate_exclusive(std::span<const std::byte> code,
-                                                         core::Address from, core::Address to) {
-    return aarch64::relocate_exclusive(code, from, to);
+  static std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(
+      std::span<const std::byte> code, core::Address from, core::Address to) {
+    return aarch64::relocate_atomic_sequence(code, from, to);
   }
 };
 static_assert(Isa<AArch64>);

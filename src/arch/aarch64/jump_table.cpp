@@ -1,14 +1,16 @@
 #include "arch/aarch64/jump_table.h"
 
 #include "arch/aarch64/encoding.h"
-#include "arch/aarch64/path_step.h"
-#include "arch/path_values.h"
+#include "arch/aarch64/symbolic_step.h"
+#include "arch/symbolic_jump.h"
+#include "arch/symbolic_values.h"
 
 namespace sp::arch::aarch64 {
 namespace {
 
-/// What a conditional jump says when control went to `next` behind it.
-void assume_way(PathValues& values, std::uint32_t word, core::Address at, core::Address next) {
+/// Assumes the condition under which the conditional jump at `at` goes to `next`.
+void assume_branch(SymbolicValues& values, std::uint32_t word, core::Address at,
+                   core::Address next) {
   const core::Address behind = at + 4;
   if (at + offset_19(word) == behind) {
     return;
@@ -24,10 +26,11 @@ bool is_br(std::uint32_t word) {
 
 }  // namespace
 
-JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownRegister> known) {
-  PathValues values;
+JumpOnPath jump_on_path(std::span<const PathInstruction> path,
+                        std::span<const KnownRegister> known) {
+  SymbolicValues values;
   for (const auto& [reg, value] : known) {
-    values.set(reg, PathValues::constant(value));
+    values.set(reg, SymbolicValues::constant(value));
   }
   for (std::size_t i = 0; i < path.size(); ++i) {
     const auto word = read_word(path[i].bytes);
@@ -35,10 +38,10 @@ JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownReg
       return {};
     }
     if (i + 1 == path.size()) {
-      return is_br(*word) ? values.jump_to(values.get(field(*word, 5, 5))) : JumpOnPath{};
+      return is_br(*word) ? jump_to(values, values.get(field(*word, 5, 5))) : JumpOnPath{};
     }
     if (is_b_cond(*word)) {
-      assume_way(values, *word, path[i].address, path[i + 1].address);
+      assume_branch(values, *word, path[i].address, path[i + 1].address);
     } else {
       follow_instruction(values, *word, path[i].address);
     }
@@ -46,12 +49,12 @@ JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownReg
   return {};
 }
 
-RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
   const auto word = read_word(step.bytes);
   if (!word) {
     return {true, std::nullopt, std::nullopt};
   }
-  PathValues values;
+  SymbolicValues values;
   follow_instruction(values, *word, step.address);
   return values.effect_on(reg);
 }

@@ -6,12 +6,13 @@
 
 namespace sp::arch::aarch64 {
 
-/// What a path of single instructions, each behind or jumped to by the one before, says of the
-/// indirect jump at its end. `known` holds at its beginning. May be called on any thread.
-[[nodiscard]] JumpOnPath jump_on_path(std::span<const PathStep> path,
+/// Recovers the jump table of the indirect jump at the end of a path, in which each instruction
+/// follows the one before or is its target. `known` are register values at the beginning. May be
+/// called on any thread.
+[[nodiscard]] JumpOnPath jump_on_path(std::span<const PathInstruction> path,
                                       std::span<const KnownRegister> known);
 
-/// Calls leave the registers alone that the callee must keep (AAPCS64, 6.1.1).
-[[nodiscard]] RegisterEffect effect_on(const PathStep& step, unsigned reg);
+/// A call changes the caller-saved registers only (AAPCS64, 6.1.1).
+[[nodiscard]] RegisterEffect effect_on(const PathInstruction& step, unsigned reg);
 
 }  // namespace sp::arch::aarch64

@@ -19,7 +19,7 @@ struct Registers {
 };
 static_assert(sizeof(Registers) == 34 * sizeof(std::uint64_t));
 
-/// AAPCS64 section 6.4.5.1: nothing below sp belongs to anybody.
+/// AAPCS64 section 6.4.5.1: there is no red zone.
 inline constexpr std::uint64_t kRedZone = 0;
 
 [[nodiscard]] core::Address pc(const Registers& registers);

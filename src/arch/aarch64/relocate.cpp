@@ -15,7 +15,7 @@ using Code = std::optional<std::vector<std::byte>>;
 constexpr unsigned kLinkRegister = 30;
 constexpr unsigned kZeroRegister = 31;
 
-/// Code that grows from a known address on. A branch that does not reach spoils the whole.
+/// Emits code for a known address. A branch that does not reach its target invalidates all of it.
 class Assembler {
  public:
   explicit Assembler(Address start) : start_(start) {}
@@ -33,7 +33,7 @@ class Assembler {
     word(0x14000000U | (static_cast<std::uint32_t>(offset >> 2U) & 0x03FFFFFFU));  // b
   }
 
-  /// movz, and a movk for each further 16 bits that are not zero.
+  /// movz, and a movk for each further nonzero 16 bits.
   void move(unsigned destination, std::uint64_t value) {
     word(0xD2800000U | piece(value, 0) | destination);
     for (unsigned i = 1; i < 4; ++i) {
@@ -56,7 +56,7 @@ class Assembler {
   bool reaches_ = true;
 };
 
-/// The branch goes over a jump to the next instruction, to one to the target.
+/// The branch skips a jump to the next instruction and reaches one to the target.
 void relocate_branch(std::uint32_t word, const core::Instruction& instruction, Assembler& out) {
   constexpr std::uint32_t kTwoWords = 2U << 5U;  // as an offset
   const std::uint32_t offset_field = is_tbz(word) ? 0x0007FFE0U : 0x00FFFFE0U;
@@ -65,7 +65,7 @@ void relocate_branch(std::uint32_t word, const core::Instruction& instruction, A
   out.jump(*instruction.target);
 }
 
-/// False where the target is in the register that gets the return address.
+/// False if the target is in the register that receives the return address.
 bool relocate_indirect_call(std::uint32_t word, const core::Instruction& instruction,
                             Assembler& out) {
   const bool signs_with_register = authenticates(word) && field(word, 24, 1) == 1;
@@ -80,14 +80,14 @@ bool relocate_indirect_call(std::uint32_t word, const core::Instruction& instruc
   return true;
 }
 
-/// ldr w, ldr x, ldrsw x from a constant beside the code; prfm; false for the vector ones, which
-/// have no general register to hold an address.
+/// ldr w, ldr x, ldrsw x of a literal; prfm. False for vector loads, which have no general register
+/// to hold an address.
 bool relocate_literal(std::uint32_t word, Address from, Assembler& out) {
   constexpr std::uint32_t kLoadFromBase[] = {0xB9400000U, 0xF9400000U, 0xB9800000U};
   const std::uint32_t operation = field(word, 30, 2);
   const unsigned destination = field(word, 0, 5);
   if (operation == 3) {
-    return true;  // prfm: a hint, left away
+    return true;  // prfm: a hint, omitted
   }
   if (destination == kZeroRegister) {
     return false;
@@ -100,7 +100,7 @@ bool relocate_literal(std::uint32_t word, Address from, Assembler& out) {
 bool is_vector_literal(std::uint32_t word) { return matches(word, 0x3F000000U, 0x1C000000U); }
 bool is_literal(std::uint32_t word) { return matches(word, 0x3F000000U, 0x18000000U); }
 
-/// ldxr, stxr and their kin: a monitor that is lost on the way would make their loop endless.
+/// ldxr, stxr and related ones: losing the monitor in between would make their loop endless.
 /// (casp shares their bits and is refused too.)
 bool is_exclusive(std::uint32_t word) { return matches(word, 0x3F800000U, 0x08000000U); }
 

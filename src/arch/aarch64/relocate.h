@@ -10,20 +10,20 @@
 
 namespace sp::arch::aarch64 {
 
-/// No copy is longer, in bytes.
+/// Upper bound of a copy's size in bytes.
 inline constexpr std::size_t kLongestRelocation = 32;
-/// Bytes from there in which a jump reaches its target for certain, both ways.
+/// Every jump from a copy reaches targets within so many bytes, in both directions.
 inline constexpr std::uint64_t kJumpReach = std::uint64_t{128} << 20U;
 
-/// Code which, when it lies at `to`, does what the instruction at `from` (whose bytes `code` begins
-/// with) does there, and goes on where that one would have gone: behind it, or where it branches.
+/// Relocates the instruction at `from`, whose bytes `code` begins with: the result, placed at `to`,
+/// has the same effect and continues at the next instruction of the original or at its target.
 ///
-/// Nothing where that cannot be done: the instruction enters the kernel or traps, is part of a
-/// load-exclusive sequence, is a branch whose target does not reach from `to` (128 MiB: there is no
-/// register to spare for a farther jump), or is no instruction. Only the registers and memory that
-/// the instruction itself changes are changed; a fault happens at an address within the copy.
+/// Nothing if that is impossible: the instruction enters the kernel or traps, belongs to a
+/// load-exclusive sequence, branches farther than `to` reaches (128 MiB: no register is free for a
+/// farther jump), or does not decode. The copy changes only what the instruction itself changes; a
+/// fault happens at an address within the copy.
 ///
-/// The copy's page must not be a guarded one (PROT_BTI): a call is made of a plain jump there.
+/// The copy's page must not be guarded (PROT_BTI), because the copy replaces calls by plain jumps.
 [[nodiscard]] std::optional<std::vector<std::byte>> relocate(std::span<const std::byte> code,
                                                              core::Address from, core::Address to);
 

@@ -6,15 +6,15 @@
 namespace sp::arch::aarch64 {
 namespace {
 
-// Linux, arch/arm64/include/uapi/asm/{sigcontext,ucontext,ptrace}.h; written out so that they are
-// there on every host.
+// Linux, arch/arm64/include/uapi/asm/{sigcontext,ucontext,ptrace}.h; repeated here so that every
+// host can build this.
 constexpr std::size_t kStackFlags = 24;  // uc_stack.ss_flags
 constexpr std::size_t kMask = 40;
 constexpr std::size_t kRegisters = 176 + 8;  // uc_mcontext, behind its fault_address
 constexpr std::size_t kRecords = 464;
 constexpr std::size_t kRecordAlignment = 16;
 constexpr std::size_t kRecordHead = 8;                 // magic, size
-constexpr std::uint32_t kNoStack = ~std::uint32_t{0};  // refused, and that is not minded
+constexpr std::uint32_t kNoStack = ~std::uint32_t{0};  // the kernel rejects it and goes on
 
 constexpr std::uint32_t kVectorMagic = 0x46508001;
 constexpr std::size_t kVectorRegisters = 512;

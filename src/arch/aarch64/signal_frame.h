@@ -10,20 +10,20 @@
 
 namespace sp::arch::aarch64 {
 
-/// What rt_sigreturn makes a thread be: the ucontext_t of the kernel's signal frame with all
-/// registers and the signal mask; the alternative stack stays as it is. `vector` and `scalable` are
-/// what ptrace's NT_PRFPREG and NT_ARM_SVE say of the thread, the latter empty on CPUs without it.
-/// Empty where the former is not as expected; without the latter's registers where
-/// they are not in use.
+/// The ucontext_t of a kernel signal frame, from which rt_sigreturn restores all registers and the
+/// signal mask; the alternate stack stays as it is. `vector` and `scalable` are the thread's
+/// NT_PRFPREG and NT_ARM_SVE register sets, the latter empty on CPUs without it. The result is
+/// empty if the former has an unexpected size. It leaves out scalable registers that are not in
+/// use.
 [[nodiscard]] std::vector<std::byte> signal_frame(const Registers& registers, std::uint64_t mask,
                                                   std::span<const std::byte> vector,
                                                   std::span<const std::byte> scalable);
 
-/// rt_sigreturn finds its ucontext_t so far above sp: behind a siginfo_t that it does not look at.
+/// rt_sigreturn expects its ucontext_t so far above sp: behind a siginfo_t that it does not read.
 inline constexpr std::uint64_t kSignalFrameAboveSp = 128;
 
-/// A register set of the scalable extensions (NT_ARM_SVE, NT_ARM_SSVE) holds their registers: they
-/// are in use, else it holds NEON's or a header alone.
+/// True if a register set of the scalable extensions (NT_ARM_SVE, NT_ARM_SSVE) holds scalable
+/// registers. If they are not in use, it holds NEON's or only a header.
 [[nodiscard]] bool is_scalable(std::span<const std::byte> set);
 
 }  // namespace sp::arch::aarch64

@@ -8,10 +8,10 @@
 
 namespace sp::arch::aarch64 {
 
-/// Nothing: no instruction at EL0 can read MDSCR_EL1.SS or SPSR_EL1.SS (Arm ARM, D2.12).
+/// Does nothing: no instruction at EL0 can read MDSCR_EL1.SS or SPSR_EL1.SS (Arm ARM, D2.12).
 bool hide_step(std::span<const std::byte> code, Registers& registers, MemoryAccess& memory);
 
-/// Never: a program cannot.
+/// Always false: a program cannot single-step itself.
 bool steps_itself(const Registers& registers);
 
 }  // namespace sp::arch::aarch64

@@ -5,7 +5,7 @@
 
 #include "arch/aarch64/syscall_names.h"
 #include "arch/recent_syscalls.h"
-#include "arch/rewindable.h"
+#include "arch/restartable.h"
 
 namespace sp::arch::aarch64 {
 std::string_view syscall_name(int number) {
@@ -20,7 +20,7 @@ std::string_view syscall_name(int number) {
 }
 
 std::optional<int> leaving_syscall(const Registers& registers) {
-  // A call whose name we do not know is no call: x8 is an ordinary register in user code.
+  // An unknown number is not a call's: x8 is an ordinary register in user code.
   const auto number = static_cast<std::int32_t>(registers.x[8]);
   if (static_cast<std::int64_t>(registers.x[0]) != -EINTR || syscall_name(number).empty()) {
     return std::nullopt;
@@ -32,11 +32,11 @@ bool returns_eintr(const Registers& registers) { return leaving_syscall(register
 
 bool will_restart(const Registers& /*registers*/) { return false; }
 
-void rewind_syscall(Registers& registers, std::uint64_t first_argument) {
+void restart_call(Registers& registers, std::uint64_t first_argument) {
   registers.pc -= 4;
   registers.x[0] = first_argument;
 }
 
-bool is_safe_to_rewind(int number) { return is_rewindable(syscall_name(number)); }
+bool is_restartable(int number) { return is_restartable_call(syscall_name(number)); }
 
 }  // namespace sp::arch::aarch64

@@ -13,10 +13,10 @@ inline constexpr std::array<std::byte, 1> kBreakpoint = {std::byte{0xCC}};  // i
 
 /// si_code of the SIGTRAP of a breakpoint (do_int3_user() in arch/x86/kernel/traps.c).
 [[nodiscard]] constexpr bool is_breakpoint_code(int code) { return code == SI_KERNEL; }
-/// si_code of a SIGTRAP says that a single step is over: of an instruction, or through a system
-/// call (user_single_step_report() in arch/x86/kernel/ptrace.c). Hypervisors now and then lose
-/// DR6.BS of a step, in bursts and for several processes at once; the kernel takes it for an int1
-/// then and says TRAP_BRKPT too (exc_debug_user() in arch/x86/kernel/traps.c).
+/// si_code of the SIGTRAP at the end of a single step, over an instruction or through a system call
+/// (user_single_step_report() in arch/x86/kernel/ptrace.c). Hypervisors sometimes lose a step's
+/// DR6.BS, in bursts and for several processes at once; the kernel then takes the step for an int1
+/// and reports TRAP_BRKPT (exc_debug_user() in arch/x86/kernel/traps.c).
 [[nodiscard]] constexpr bool is_step_code(int code) {
   return code == TRAP_TRACE || code == TRAP_BRKPT;
 }

@@ -9,7 +9,7 @@
 
 namespace sp::arch::x86_64 {
 
-// Bytes of code, looked at without taking its instructions apart.
+// Comparisons of code bytes without decoding.
 
 using Bytes = std::span<const std::byte>;
 
@@ -26,7 +26,7 @@ using Bytes = std::span<const std::byte>;
                      [&](unsigned value) { return byte_at(bytes, at++) == value; });
 }
 
-/// The bytes from `distance` before the end; empty where there are fewer.
+/// The last `distance` bytes; empty if there are fewer.
 [[nodiscard]] inline Bytes tail(Bytes bytes, std::size_t distance) {
   return bytes.size() < distance ? Bytes{} : bytes.last(distance);
 }

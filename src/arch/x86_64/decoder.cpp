@@ -51,7 +51,7 @@ Flow flow_of_one_byte(const Encoding& encoding) {
     case 0xCD:  // every vector but this one ends in a signal
       return static_cast<std::uint8_t>(encoding.immediate) == kLinuxSyscallVector ? Flow::syscall
                                                                                   : Flow::stop;
-    case 0xC7:  // xbegin: control comes back to its target when the transaction fails
+    case 0xC7:  // xbegin: a failed transaction continues at its target
       return encoding.modrm == 0xF8 ? Flow::branch : Flow::next;
     case 0xFF:
       return flow_of_group_5(encoding.extension());
@@ -107,10 +107,10 @@ std::optional<core::Instruction> decode(std::span<const std::byte> bytes, core::
   const Flow flow = instruction.flow;
   if (flow == Flow::jump || flow == Flow::branch || flow == Flow::call) {
     const bool is_xbegin = encoding->has_modrm;
-    const bool narrow = encoding->operand_size_prefix && !encoding->wide();
-    if (narrow && !is_xbegin) {
+    if (encoding->is_narrow() && !is_xbegin) {
       // Intel's CPUs ignore the prefix, AMD's take a 16-bit displacement and cut rip to 16 bits
-      // (SDM volume 2, "CALL"; APM volume 3, section 1.2.3). No compiler makes these.
+      // (SDM volume 2, "CALL"; APM volume 3, section 1.2.3), so that neither target nor length is
+      // known. No compiler emits these.
       return std::nullopt;
     }
     instruction.target = instruction.next() + static_cast<std::uint64_t>(encoding->immediate);
@@ -118,7 +118,7 @@ std::optional<core::Instruction> decode(std::span<const std::byte> bytes, core::
   return instruction;
 }
 
-// Prefixes, opcode, ModRM and SIB, at most seven of them, and how many there are.
+// Prefixes, opcode, ModRM and SIB, at most seven bytes, and their number.
 std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
   const std::optional<Encoding> encoding = read_encoding(bytes);
   if (!encoding) {

@@ -5,13 +5,18 @@
 namespace sp::arch::x86_64 {
 namespace {
 
+/// F3 is part of these two opcodes; the manuals define them with no other prefix that matters.
+bool has_only_rep(const Encoding& encoding) {
+  return encoding.rep && encoding.rex == 0 && !encoding.operand_size_prefix;
+}
+
 bool is_endbr(const Encoding& encoding) {
-  return encoding.map == OpcodeMap::two_byte && encoding.rep && encoding.opcode == 0x1E &&
+  return encoding.map == OpcodeMap::two_byte && encoding.opcode == 0x1E && has_only_rep(encoding) &&
          (encoding.modrm == 0xFA || encoding.modrm == 0xFB);
 }
 
 bool is_pause(const Encoding& encoding) {
-  return encoding.map == OpcodeMap::one_byte && encoding.rep && encoding.opcode == 0x90;
+  return encoding.map == OpcodeMap::one_byte && encoding.opcode == 0x90 && has_only_rep(encoding);
 }
 
 Emulated emulate_step(EmulatedStep& step) {
@@ -70,7 +75,7 @@ Emulated EmulatedStep::push(std::uint64_t value) {
 
 Emulated emulate(Registers& registers, std::span<const std::byte> code, MemoryAccess& memory) {
   const std::optional<Encoding> encoding = read_encoding(code);
-  if (!encoding || encoding->lock) {
+  if (!encoding || encoding->lock || encoding->conflicting_prefixes) {
     return Emulated::not_emulated;
   }
   EmulatedStep step{registers, *encoding, memory};

@@ -8,13 +8,18 @@
 
 namespace sp::arch::x86_64 {
 
-/// Does to `registers` and `memory` what the CPU would do for the instruction at rip, whose bytes
-/// `code` begins with: the jumps, calls and returns of user code in every form, and what functions
-/// usually begin with (push, mov, lea, arithmetic, compares, hints).
+/// Executes the instruction at rip, whose bytes `code` begins with, on `registers` and `memory`.
+/// Covers near jumps, calls and returns, and the usual instructions of prologues (push, mov, lea,
+/// arithmetic, compares, hints).
 ///
-/// Memory is written only by push and call: no other store, so that no other thread can ever see
-/// one that is less than atomic. Not for a thread with a shadow stack (CET), which call and ret
-/// would leave behind: supervisor/shadow_stack.h keeps breakpoints out of such programs.
+/// Refuses encodings on which CPUs disagree: those that one vendor's manual (Intel SDM volume 2,
+/// AMD APM volume 3) leaves reserved or undefined or defines otherwise than the other's. AMD's
+/// loope with F2 is loopne, for example. The one undefined result that remains is AF after and, or,
+/// xor and test; nothing that is emulated reads AF.
+///
+/// Only push and call write memory, so that no other thread can see a store that is not atomic.
+/// Must not be used on a thread with a shadow stack (CET), which an emulated call or ret would not
+/// update: the supervisor inserts no breakpoints into such programs.
 [[nodiscard]] Emulated emulate(Registers& registers, std::span<const std::byte> code,
                                MemoryAccess& memory);
 

@@ -4,7 +4,7 @@
 namespace sp::arch::x86_64 {
 namespace {
 
-constexpr unsigned kCompare = 7;  // of the eight operations below, the one without a result
+constexpr unsigned kCompare = 7;  // the one operation below without a result
 
 /// The operation in bits 5:3 of an arithmetic opcode, or in /r of its immediate forms.
 Sum arithmetic(unsigned operation, std::uint64_t left, std::uint64_t right, bool carry,
@@ -31,7 +31,7 @@ void set_flags(Registers& registers, std::uint64_t flags, std::uint64_t which = 
   registers.eflags = (registers.eflags & ~which) | (flags & which);
 }
 
-/// Arithmetic on two values, its result (but for a compare's) to the register `destination`.
+/// Computes, sets the flags and, except for a compare, writes the result to `destination`.
 Emulated compute(EmulatedStep& step, unsigned operation, unsigned destination, std::uint64_t left,
                  std::uint64_t right, unsigned width) {
   const bool carry = (step.registers.eflags & kCarry) != 0;
@@ -107,14 +107,15 @@ Emulated group_3(EmulatedStep& step) {
   const Encoding& encoding = step.encoding;
   const unsigned extension = encoding.extension();
   const unsigned width = step.width();
-  if (extension > 3 || (extension >= 2 && encoding.names_memory())) {
+  // AMD's manual has test as /1 too, Intel's leaves /1 reserved.
+  if (extension == 1 || extension > 3 || (extension >= 2 && encoding.names_memory())) {
     return Emulated::not_emulated;
   }
   const auto operand = step.read_operand(width);
   if (!operand) {
     return Emulated::memory_refused;
   }
-  if (extension <= 1) {
+  if (extension == 0) {
     return test(step, *operand, static_cast<std::uint64_t>(encoding.immediate), width);
   }
   const Sum negated = subtract(0, *operand, false, width);

@@ -17,7 +17,7 @@ Emulated push_operand(EmulatedStep& step) {
   return step.push(*value);
 }
 
-/// The register in the ModRM's reg field gets the operand.
+/// Moves the operand to the register in ModRM's reg field.
 Emulated move_to_reg(EmulatedStep& step, unsigned from_width, unsigned to_width, bool is_signed) {
   const auto operand = step.read_operand(from_width);
   if (!operand) {
@@ -28,7 +28,7 @@ Emulated move_to_reg(EmulatedStep& step, unsigned from_width, unsigned to_width,
   return step.finish();
 }
 
-/// The register in the ModRM's rm field gets a value; memory there is not written.
+/// Moves a value to the register in ModRM's rm field; refuses to write memory.
 Emulated move_to_rm(EmulatedStep& step, std::uint64_t value) {
   if (step.encoding.names_memory()) {
     return Emulated::not_emulated;
@@ -56,7 +56,7 @@ Emulated pop_to(EmulatedStep& step, unsigned destination) {
   return step.finish();
 }
 
-/// 50 to 5F, 68, 6A, C9. With 66 they move two bytes, which nobody does.
+/// 50 to 5F, 68, 6A, C9. The two-byte forms with 66 are not emulated.
 Emulated stack_family(EmulatedStep& step) {
   const Encoding& encoding = step.encoding;
   if (encoding.operand_size_prefix) {
@@ -74,6 +74,12 @@ Emulated stack_family(EmulatedStep& step) {
                                   : static_cast<std::uint64_t>(encoding.immediate);
   step.finish();
   return step.push(value);
+}
+
+/// 63. With 66 Intel's CPUs read two bytes, AMD's four.
+Emulated move_doubleword(EmulatedStep& step) {
+  const unsigned width = step.whole_width();
+  return width == 2 ? Emulated::not_emulated : move_to_reg(step, 4, width, true);
 }
 
 /// B0 to BF: mov immediate to the register in the opcode.
@@ -109,7 +115,7 @@ Emulated one_byte(EmulatedStep& step) {
   }
   switch (opcode) {
     case 0x63:  // movsxd
-      return move_to_reg(step, step.whole_width() == 2 ? 2 : 4, step.whole_width(), true);
+      return move_doubleword(step);
     case 0x88:
     case 0x89:
       return move_to_rm(
@@ -158,8 +164,8 @@ Emulated two_byte(EmulatedStep& step) {
       break;
   }
   switch (encoding.opcode) {
-    case 0x1F:  // nop of many bytes
-      return step.finish();
+    case 0x1F:  // nop of many bytes; other extensions are reserved
+      return encoding.extension() == 0 ? step.finish() : Emulated::not_emulated;
     case 0xB6:
     case 0xB7:
       return move_to_reg(step, encoding.opcode == 0xB6 ? 1 : 2, step.whole_width(), false);

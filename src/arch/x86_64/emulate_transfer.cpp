@@ -18,7 +18,7 @@ Emulated call(EmulatedStep& step, std::uint64_t target) {
   return jumped == Emulated::done ? step.push(return_address) : jumped;
 }
 
-/// loopne, loope, loop and jrcxz, on ecx where the address size is 32 bits.
+/// loopne, loope, loop and jrcxz, on ecx if the address size is 32 bits.
 Emulated count_and_jump(EmulatedStep& step) {
   const unsigned width = step.encoding.address_size_prefix ? 4 : 8;
   const std::uint64_t before = read_register(step.registers, kRcx, width, true);
@@ -37,7 +37,7 @@ Emulated count_and_jump(EmulatedStep& step) {
   return jump_where(holds, step);
 }
 
-/// `released` bytes are taken from the stack behind the return address.
+/// Pops `released` bytes after the return address.
 Emulated ret(EmulatedStep& step, std::uint64_t released) {
   const auto target = load(step.memory, core::Address{step.registers.rsp}, 8);
   if (!target) {
@@ -47,7 +47,7 @@ Emulated ret(EmulatedStep& step, std::uint64_t released) {
   return step.go_to(*target);
 }
 
-/// FF /2 and /4; the far forms stay with the CPU.
+/// FF /2 and /4; the far forms are not emulated.
 Emulated indirect(EmulatedStep& step) {
   const unsigned extension = step.encoding.extension();
   if (extension != 2 && extension != 4) {
@@ -60,18 +60,42 @@ Emulated indirect(EmulatedStep& step) {
   return extension == 2 ? call(step, *target) : step.go_to(*target);
 }
 
+bool is_conditional_jump(const Encoding& encoding) {
+  return encoding.map == OpcodeMap::one_byte
+             ? (encoding.opcode & 0xF0U) == 0x70U
+             : encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xF0U) == 0x80U;
+}
+
+/// loopne, loope, loop and jrcxz.
+bool is_counted_jump(const Encoding& encoding) {
+  return encoding.map == OpcodeMap::one_byte && (encoding.opcode & 0xFCU) == 0xE0U;
+}
+
+/// True where all CPUs agree on what a branch does with the prefixes that this one has. They ignore
+/// 26, 2E (also a hint), 36, 3E (also a hint, and notrack), 67 but for counted jumps and memory
+/// operands, and REX.
+bool agree_on_prefixes(const Encoding& encoding) {
+  constexpr std::uint8_t kRet = 0xC3;
+  if (encoding.is_narrow()) {
+    return false;  // see decode()
+  }
+  if (encoding.repne && is_counted_jump(encoding)) {
+    return false;  // elsewhere F2 is bnd, which changes nothing without MPX
+  }
+  if (encoding.rep && (encoding.map != OpcodeMap::one_byte || encoding.opcode != kRet)) {
+    return false;  // AMD recommends `rep ret` (Software Optimization Guide, "Two-Byte Near-Return")
+  }
+  return encoding.segment == Segment::flat || encoding.names_memory();
+}
+
 }  // namespace
 
 Emulated emulate_transfer(EmulatedStep& step) {
   const Encoding& encoding = step.encoding;
-  if (encoding.operand_size_prefix && !encoding.wide()) {
-    return Emulated::not_emulated;  // vendors differ, see decode()
+  if (!agree_on_prefixes(encoding)) {
+    return Emulated::not_emulated;
   }
-  const bool is_condition =
-      encoding.map == OpcodeMap::one_byte
-          ? (encoding.opcode & 0xF0U) == 0x70U
-          : encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xF0U) == 0x80U;
-  if (is_condition) {
+  if (is_conditional_jump(encoding)) {
     return jump_where(condition_holds(encoding.opcode & 0xFU, step.registers.eflags), step);
   }
   if (encoding.map != OpcodeMap::one_byte) {

@@ -9,11 +9,11 @@ namespace {
 // What follows each opcode, one letter each, sixteen to a row (Intel SDM volume 2, appendix A):
 //   .  nothing                   m  ModRM
 //   b  8-bit immediate           B  ModRM and 8-bit immediate
-//   z  immediate of operand size, 32 bits at most        Z  ModRM and such a one
+//   z  immediate of operand size, 32 bits at most        Z  ModRM and such an immediate
 //   j  32-bit displacement       w  16-bit immediate     e  16-bit and 8-bit immediates
 //   v  immediate of operand size, 64 bits too            o  address, 64 bits
-//   t  ModRM, and an immediate where it is `test` (F6, F7)
-//   x  no instruction; prefixes and escapes are gone before these tables are asked
+//   t  ModRM, and an immediate if it is `test` (F6, F7)
+//   x  no instruction; prefixes and escapes are handled before the lookup
 constexpr std::string_view kOneByteMap =
     "mmmmbzxxmmmmbzxx"
     "mmmmbzxxmmmmbzxx"
@@ -51,8 +51,7 @@ constexpr std::string_view kTwoByteMap =
     "mmmmmmmmmmmmmmmm";
 static_assert(kOneByteMap.size() == 256 && kTwoByteMap.size() == 256);
 
-/// Reads an instruction's bytes in order; once the bytes are at their end, every read gives 0 and
-/// `ended` says so.
+/// Reads an instruction's bytes in order. Past the end every read gives 0 and sets `ended`.
 class Cursor {
  public:
   explicit Cursor(std::span<const std::byte> bytes)
@@ -88,7 +87,7 @@ class Cursor {
   bool ended_ = false;
 };
 
-/// True where `byte` is a legacy prefix, which it then notes.
+/// Records `byte` if it is a legacy prefix, else answers false.
 bool note_prefix(std::uint8_t byte, Encoding& encoding) {
   switch (byte) {
     case 0x26:
@@ -97,9 +96,11 @@ bool note_prefix(std::uint8_t byte, Encoding& encoding) {
     case 0x3E:  // es, cs, ss, ds: nothing in 64-bit mode, hints on branches
       return true;
     case 0x64:
+      encoding.conflicting_prefixes |= encoding.segment == Segment::gs;
       encoding.segment = Segment::fs;
       return true;
     case 0x65:
+      encoding.conflicting_prefixes |= encoding.segment == Segment::fs;
       encoding.segment = Segment::gs;
       return true;
     case 0x66:
@@ -112,10 +113,12 @@ bool note_prefix(std::uint8_t byte, Encoding& encoding) {
       encoding.lock = true;
       return true;
     case 0xF2:
+      encoding.conflicting_prefixes |= encoding.rep;
       encoding.repne = true;
       encoding.rep = false;
       return true;
     case 0xF3:
+      encoding.conflicting_prefixes |= encoding.repne;
       encoding.rep = true;
       encoding.repne = false;
       return true;
@@ -128,7 +131,7 @@ void take_prefixes(Cursor& cursor, Encoding& encoding) {
   while (!cursor.ended()) {
     const std::uint8_t byte = cursor.peek();
     if (note_prefix(byte, encoding)) {
-      encoding.rex = 0;  // a REX that does not stand right before the opcode is ignored
+      encoding.rex = 0;  // a REX that does not directly precede the opcode is ignored
     } else if ((byte & 0xF0U) == 0x40U) {
       encoding.rex = byte;
     } else {
@@ -138,7 +141,7 @@ void take_prefixes(Cursor& cursor, Encoding& encoding) {
   }
 }
 
-/// VEX, EVEX and XOP: the opcode behind the prefix, and the letter of what follows it.
+/// VEX, EVEX and XOP: reads the opcode behind the prefix and returns the letter of what follows.
 char take_vector_opcode(std::uint8_t escape, Cursor& cursor, Encoding& encoding) {
   encoding.map = OpcodeMap::vector;
   unsigned map = 1;
@@ -156,7 +159,7 @@ char take_vector_opcode(std::uint8_t escape, Cursor& cursor, Encoding& encoding)
   switch (map) {
     case 1: {
       if (encoding.opcode == 0x7A || encoding.opcode == 0x7B) {
-        return 'm';  // EVEX conversions, where the two-byte map has nothing
+        return 'm';  // EVEX conversions, which the two-byte map does not have
       }
       const char letter = kTwoByteMap[encoding.opcode];
       return letter == 'm' || letter == 'B' || encoding.opcode == 0x77 ? letter : 'x';
@@ -176,7 +179,7 @@ char take_vector_opcode(std::uint8_t escape, Cursor& cursor, Encoding& encoding)
   }
 }
 
-/// True where the bytes behind `opcode` make it a prefix of VEX, EVEX or XOP.
+/// True if `opcode`, followed by `next`, is a prefix of VEX, EVEX or XOP.
 bool is_vector_escape(std::uint8_t opcode, std::uint8_t next) {
   const bool is_xop = opcode == 0x8F && (next & 0x1FU) >= 8;  // else it is `pop`
   return opcode == 0xC4 || opcode == 0xC5 || opcode == 0x62 || is_xop;
@@ -208,7 +211,7 @@ void take_modrm(Cursor& cursor, Encoding& encoding) {
   const bool is_control_register_move =
       encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xFCU) == 0x20U;
   if (is_control_register_move) {
-    encoding.modrm |= 0xC0U;  // its mod field is not looked at
+    encoding.modrm |= 0xC0U;  // its mod field is ignored
   }
   if (encoding.mod() == 3) {
     return;
@@ -228,8 +231,7 @@ void take_modrm(Cursor& cursor, Encoding& encoding) {
 }
 
 std::uint8_t immediate_size(char letter, const Encoding& encoding) {
-  const bool narrow = encoding.operand_size_prefix && !encoding.wide();
-  const auto of_operand = static_cast<std::uint8_t>(narrow ? 2 : 4);
+  const auto of_operand = static_cast<std::uint8_t>(encoding.is_narrow() ? 2 : 4);
   switch (letter) {
     case 'b':
     case 'B':
@@ -269,6 +271,7 @@ std::optional<Encoding> read_encoding(std::span<const std::byte> bytes) {
   Cursor cursor(bytes);
   Encoding encoding;
   take_prefixes(cursor, encoding);
+  encoding.opcode_offset = cursor.position();
   const char letter = take_opcode(cursor, encoding);
   if (letter == 'x') {
     return std::nullopt;

@@ -14,17 +14,20 @@ enum class OpcodeMap : std::uint8_t { one_byte, two_byte, three_byte_38, three_b
 
 enum class Segment : std::uint8_t { flat, fs, gs };  // the others have base 0 in 64-bit mode
 
-/// One instruction of 64-bit mode taken apart into its fields (Intel SDM volume 2, chapter 2).
+/// The fields of one instruction of 64-bit mode (Intel SDM volume 2, chapter 2).
 struct Encoding {
   OpcodeMap map = OpcodeMap::one_byte;  // `vector` is all of VEX, EVEX and XOP
   std::uint8_t opcode = 0;
-  std::uint8_t rex = 0;              // 0 where there is none
+  std::uint8_t rex = 0;              // 0 if there is none
   bool operand_size_prefix = false;  // 66
   bool address_size_prefix = false;  // 67
   bool repne = false;                // F2: repne, xacquire, bnd
   bool rep = false;                  // F3: rep, xrelease
   bool lock = false;
   Segment segment = Segment::flat;
+  /// F2 with F3, or fs with gs: the manuals leave open which of them counts.
+  bool conflicting_prefixes = false;
+  std::uint8_t opcode_offset = 0;  // bytes of legacy prefixes and REX in front of the opcode
   bool has_modrm = false;
   std::uint8_t modrm = 0;
   bool has_sib = false;
@@ -38,6 +41,8 @@ struct Encoding {
   std::uint8_t length = 0;
 
   [[nodiscard]] bool wide() const { return (rex & 8U) != 0; }
+  /// 66 counts: REX.W overrides it.
+  [[nodiscard]] bool is_narrow() const { return operand_size_prefix && !wide(); }
   /// Fields of the ModRM and SIB bytes with the REX bit that extends each, as register numbers.
   [[nodiscard]] unsigned reg() const { return ((modrm >> 3U) & 7U) | ((rex & 4U) << 1U); }
   [[nodiscard]] unsigned rm() const { return (modrm & 7U) | ((rex & 1U) << 3U); }
@@ -53,8 +58,8 @@ struct Encoding {
   [[nodiscard]] bool is_rip_relative() const { return names_memory() && (modrm & 0xC7U) == 5; }
 };
 
-/// The first instruction of `bytes`; nothing where 64-bit mode has no such opcode, or the bytes end
-/// within it. An encoding that the opcode maps leave for later CPUs is read by its map's rule.
+/// Parses the first instruction of `bytes`; nothing if 64-bit mode has no such opcode or the bytes
+/// end within it. Encodings that the opcode maps reserve for later CPUs follow their map's rule.
 [[nodiscard]] std::optional<Encoding> read_encoding(std::span<const std::byte> bytes);
 
 }  // namespace sp::arch::x86_64

@@ -14,11 +14,11 @@ inline constexpr std::uint64_t kOverflow = 1U << 11U;
 inline constexpr std::uint64_t kArithmeticFlags =
     kCarry | kParity | kAdjust | kZero | kSign | kOverflow;
 
-/// `value` cut to `width` bytes: 1, 2, 4 or 8.
+/// `value` truncated to `width` bytes: 1, 2, 4 or 8.
 [[nodiscard]] std::uint64_t truncate(std::uint64_t value, unsigned width);
 [[nodiscard]] std::uint64_t sign_extend(std::uint64_t value, unsigned width);
 
-/// Whether jcc, setcc and cmovcc with this condition (the low four bits of their opcode) hold.
+/// True if the condition of a jcc, setcc or cmovcc (the low four bits of its opcode) holds.
 [[nodiscard]] bool condition_holds(unsigned condition, std::uint64_t eflags);
 
 struct Sum {
@@ -28,8 +28,8 @@ struct Sum {
 /// left + right + carry, and left - right - borrow, in `width` bytes.
 [[nodiscard]] Sum add(std::uint64_t left, std::uint64_t right, bool carry, unsigned width);
 [[nodiscard]] Sum subtract(std::uint64_t left, std::uint64_t right, bool borrow, unsigned width);
-/// The flags of and, or, xor and test for their result; the adjust flag, which the manuals leave
-/// open, is cleared, as CPUs do.
+/// The flags of and, or, xor and test for their result. The manuals leave the adjust flag
+/// undefined; it is cleared, as all known CPUs do.
 [[nodiscard]] Sum logic(std::uint64_t result, unsigned width);
 
 }  // namespace sp::arch::x86_64

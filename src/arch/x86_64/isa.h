@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "arch/isa.h"
+#include "arch/x86_64/atomic_sequence.h"
 #include "arch/x86_64/breakpoint.h"
 #include "arch/x86_64/decoder.h"
 #include "arch/x86_64/emulate.h"
-#include "arch/x86_64/exclusive.h"
 #include "arch/x86_64/jump_table.h"
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/relocate.h"
@@ -32,8 +32,8 @@ struct X86_64 {
   static constexpr std::span<const std::byte> kBreakpoint = x86_64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = x86_64::kLongestRelocation;
   static constexpr std::uint64_t kJumpReach = x86_64::kJumpReach;
-  static constexpr std::size_t kLongestExclusive = x86_64::kLongestExclusive;
-  static constexpr std::size_t kLongestExclusiveCopy = x86_64::kLongestExclusiveCopy;
+  static constexpr std::size_t kLongestAtomicSequence = x86_64::kLongestAtomicSequence;
+  static constexpr std::size_t kLongestRelocatedSequence = x86_64::kLongestRelocatedSequence;
 
   static core::Address pc(const Registers& registers) { return x86_64::pc(registers); }
   static core::Address sp(const Registers& registers) { return x86_64::sp(registers); }
@@ -43,16 +43,16 @@ struct X86_64 {
   }
 
   static std::string_view syscall_name(int number) { return x86_64::syscall_name(number); }
-  static constexpr bool kForgetsCalls = false;
+  static constexpr bool kInterruptedCallIsGuessed = false;
   static std::optional<int> leaving_syscall(const Registers& registers) {
     return x86_64::leaving_syscall(registers);
   }
   static bool returns_eintr(const Registers& registers) { return x86_64::returns_eintr(registers); }
   static bool will_restart(const Registers& registers) { return x86_64::will_restart(registers); }
-  static void rewind_syscall(Registers& registers, std::uint64_t first_argument) {
-    x86_64::rewind_syscall(registers, first_argument);
+  static void restart_call(Registers& registers, std::uint64_t first_argument) {
+    x86_64::restart_call(registers, first_argument);
   }
-  static bool is_safe_to_rewind(int number) { return x86_64::is_safe_to_rewind(number); }
+  static bool is_restartable(int number) { return x86_64::is_restartable(number); }
 
   static constexpr bool is_breakpoint_code(int code) { return x86_64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return x86_64::is_step_code(code); }
@@ -66,11 +66,11 @@ struct X86_64 {
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return x86_64::encoding_kind(bytes);
   }
-  static JumpOnPath jump_on_path(std::span<const PathStep> path,
+  static JumpOnPath jump_on_path(std::span<const PathInstruction> path,
                                  std::span<const KnownRegister> known) {
     return x86_64::jump_on_path(path, known);
   }
-  static RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+  static RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
     return x86_64::effect_on(step, reg);
   }
 
@@ -87,12 +87,12 @@ struct X86_64 {
                                                         core::Address from, core::Address to) {
     return x86_64::relocate(code, from, to);
   }
-  static std::size_t exclusive_length(std::span<const std::byte> code) {
-    return x86_64::exclusive_length(code);
+  static std::size_t atomic_sequence_length(std::span<const std::byte> code) {
+    return x86_64::atomic_sequence_length(code);
   }
-  static std::optional<ExclusiveCopy> relocate_exclusive(std::span<const std::byte> code,
-                                                         core::Address from, core::Address to) {
-    return x86_64::relocate_exclusive(code, from, to);
+  static std::optional<RelocatedAtomicSequence> relocate_atomic_sequence(
+      std::span<const std::byte> code, core::Address from, core::Address to) {
+    return x86_64::relocate_atomic_sequence(code, from, to);
   }
 };
 static_assert(Isa<X86_64>);

@@ -1,7 +1,9 @@
 #include "arch/x86_64/jump_table.h"
 
-#include "arch/path_values.h"
-#include "arch/x86_64/path_step.h"
+#include "arch/symbolic_jump.h"
+#include "arch/symbolic_values.h"
+#include "arch/x86_64/symbolic_operands.h"
+#include "arch/x86_64/symbolic_step.h"
 
 namespace sp::arch::x86_64 {
 namespace {
@@ -11,8 +13,9 @@ bool is_conditional_jump(const Encoding& encoding) {
          (encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xF0U) == 0x80U);
 }
 
-/// What a conditional jump says when control went to `next` behind it.
-void assume_way(PathValues& values, const Encoding& jump, core::Address at, core::Address next) {
+/// Assumes the condition under which the conditional jump at `at` goes to `next`.
+void assume_branch(SymbolicValues& values, const Encoding& jump, core::Address at,
+                   core::Address next) {
   const core::Address behind = at + jump.length;
   if (behind + static_cast<std::uint64_t>(jump.immediate) == behind) {
     return;
@@ -23,15 +26,16 @@ void assume_way(PathValues& values, const Encoding& jump, core::Address at, core
 
 bool is_near_indirect_jump(const Encoding& encoding) {
   return encoding.map == OpcodeMap::one_byte && encoding.opcode == 0xFF &&
-         encoding.extension() == 4;
+         encoding.extension() == 4 && !encoding.is_narrow();  // with 66 see decode()
 }
 
 }  // namespace
 
-JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownRegister> known) {
-  PathValues values;
+JumpOnPath jump_on_path(std::span<const PathInstruction> path,
+                        std::span<const KnownRegister> known) {
+  SymbolicValues values;
   for (const auto& [reg, value] : known) {
-    values.set(reg, PathValues::constant(value));
+    values.set(reg, SymbolicValues::constant(value));
   }
   for (std::size_t i = 0; i < path.size(); ++i) {
     const auto encoding = read_encoding(path[i].bytes);
@@ -41,11 +45,11 @@ JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownReg
     const core::Address at = path[i].address;
     if (i + 1 == path.size()) {
       return is_near_indirect_jump(*encoding)
-                 ? values.jump_to(read_operand(values, *encoding, at, 8, false))
+                 ? jump_to(values, read_operand(values, *encoding, at, 8, false))
                  : JumpOnPath{};
     }
     if (is_conditional_jump(*encoding)) {
-      assume_way(values, *encoding, at, path[i + 1].address);
+      assume_branch(values, *encoding, at, path[i + 1].address);
     } else {
       follow_instruction(values, *encoding, at);
     }
@@ -53,12 +57,12 @@ JumpOnPath jump_on_path(std::span<const PathStep> path, std::span<const KnownReg
   return {};
 }
 
-RegisterEffect effect_on(const PathStep& step, unsigned reg) {
+RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
   const auto encoding = read_encoding(step.bytes);
   if (!encoding) {
     return {true, std::nullopt, std::nullopt};
   }
-  PathValues values;
+  SymbolicValues values;
   follow_instruction(values, *encoding, step.address);
   return values.effect_on(reg);
 }

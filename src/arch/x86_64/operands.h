@@ -21,7 +21,7 @@ inline constexpr unsigned kRbp = 5;
 /// A register's lowest `width` bytes. Without REX, the byte registers 4 to 7 are ah, ch, dh and bh.
 [[nodiscard]] std::uint64_t read_register(Registers& registers, unsigned number, unsigned width,
                                           bool has_rex);
-/// The upper half is zeroed by a write of four bytes and kept by a shorter one.
+/// A write of four bytes clears the upper half; a shorter one keeps it.
 void write_register(Registers& registers, unsigned number, unsigned width, bool has_rex,
                     std::uint64_t value);
 
@@ -31,7 +31,7 @@ void write_register(Registers& registers, unsigned number, unsigned width, bool 
 /// The same with the base of fs or gs.
 [[nodiscard]] core::Address effective_address(Registers& registers, const Encoding& encoding);
 
-/// A little-endian number of `width` bytes; nothing where memory refuses.
+/// A little-endian number of `width` bytes; nothing if the memory cannot be read.
 [[nodiscard]] std::optional<std::uint64_t> load(MemoryAccess& memory, core::Address from,
                                                 unsigned width);
 [[nodiscard]] bool store(MemoryAccess& memory, core::Address to, std::uint64_t value);

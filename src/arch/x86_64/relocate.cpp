@@ -28,7 +28,18 @@ std::int64_t distance(Address from, Address to) {
   return static_cast<std::int64_t>(to.value() - from.value());
 }
 
-/// Code that grows from a known address on.
+struct Source {
+  std::span<const std::byte> code;  // the instruction's own bytes
+  const Encoding& encoding;
+  const core::Instruction& instruction;
+};
+
+/// Legacy prefixes and REX.
+std::span<const std::byte> prefixes_of(const Source& source) {
+  return source.code.first(source.encoding.opcode_offset);
+}
+
+/// Emits code for a known address.
 class Assembler {
  public:
   explicit Assembler(Address start) : start_(start) {}
@@ -59,7 +70,7 @@ class Assembler {
     }
   }
 
-  /// What a call does to the stack. No instruction pushes 64 bits that are not a sign-extended 32.
+  /// A call's effect on the stack. push takes only a sign-extended 32-bit immediate.
   void push(std::uint64_t value) {
     const auto low = static_cast<std::uint32_t>(value);
     bytes({0x68});  // push imm32
@@ -71,6 +82,19 @@ class Assembler {
     }
   }
 
+  /// A direct jump that keeps the instruction's prefixes. A far target takes an indirect jump,
+  /// which keeps only F2 and F3: the others would change its operand.
+  void jump(const Source& source, Address target) {
+    const auto prefixes = prefixes_of(source);
+    const auto displacement = as_32_bits(distance(here() + prefixes.size() + 5, target));
+    if (displacement) {
+      bytes(prefixes);
+    } else if (source.encoding.repne || source.encoding.rep) {
+      bytes({source.encoding.repne ? 0xF2U : 0xF3U});
+    }
+    jump(target);
+  }
+
   [[nodiscard]] Address here() const { return start_ + code_.size(); }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(code_); }
 
@@ -79,23 +103,17 @@ class Assembler {
   std::vector<std::byte> code_;
 };
 
-struct Source {
-  std::span<const std::byte> code;  // the instruction's own bytes
-  const Encoding& encoding;
-  const core::Instruction& instruction;
-};
-
-/// The displacement which, in an instruction that ends at `end`, means the same place.
+/// The displacement that names the same address in an instruction that ends at `end`.
 std::optional<std::uint32_t> moved_displacement(const Source& source, Address end) {
   if (source.encoding.address_size_prefix) {
-    return std::nullopt;  // relative to eip, which nobody uses
+    return std::nullopt;  // relative to eip: unused in practice
   }
   const Address place =
       source.instruction.next() + static_cast<std::uint64_t>(source.encoding.displacement);
   return as_32_bits(distance(end, place));
 }
 
-/// The instruction itself, its displacement corrected where that counts from rip.
+/// The instruction itself, with a rip-relative displacement corrected.
 bool copy(const Source& source, Assembler& out) {
   const Encoding& encoding = source.encoding;
   if (!encoding.is_rip_relative()) {
@@ -112,20 +130,29 @@ bool copy(const Source& source, Assembler& out) {
   return true;
 }
 
-/// A short branch over a jump to the next instruction, to one to the target.
+/// The jump of a direct jump or call.
+Code relocate_jump(const Source& source, Assembler& out) {
+  const bool fits = source.encoding.opcode_offset + 5U <= kLongestInstruction;
+  if (!fits) {
+    return std::nullopt;  // a short jump with more prefixes than a near one can have
+  }
+  out.jump(source, *source.instruction.target);
+  return out.take();
+}
+
+/// The short branch skips a jump to the next instruction and reaches one to the target.
 Code relocate_branch(const Source& source, Assembler& out) {
   const Encoding& encoding = source.encoding;
   if (encoding.has_modrm) {
     return std::nullopt;  // xbegin
   }
-  Assembler to_next(out.here() + (encoding.address_size_prefix ? 3 : 2));
+  const auto prefixes = prefixes_of(source);
+  Assembler to_next(out.here() + prefixes.size() + 2);
   to_next.jump(source.instruction.next());
   const std::vector<std::byte> over = to_next.take();
 
   const bool is_near = encoding.map == OpcodeMap::two_byte;  // 0F 8x: as 7x
-  if (encoding.address_size_prefix) {
-    out.bytes({0x67});  // loop and jrcxz count with ecx then
-  }
+  out.bytes(prefixes);
   out.bytes({is_near ? encoding.opcode - 0x10U : encoding.opcode});
   out.number(over.size(), 1);
   out.bytes(over);
@@ -138,19 +165,10 @@ bool jump_through_operand(const Source& source, Assembler& out) {
   Encoding operand = source.encoding;
   const bool is_on_stack = operand.has_sib && operand.base() == kRsp;
   const bool is_rsp = operand.names_register() && operand.rm() == kRsp;
-  // Below rsp the push may have overwritten what the call was to read. (So it has where another
-  // register leads there: a function pointer in memory that nobody owns, which we let be.)
+  // The push may have overwritten an operand below rsp. (Another register may point there too, but
+  // no program keeps a function pointer in memory that it does not own.)
   if (is_rsp || (is_on_stack && (operand.displacement < 0 || operand.index() != kRsp))) {
     return false;
-  }
-  if (operand.address_size_prefix) {
-    out.bytes({0x67});
-  }
-  if (operand.segment != Segment::flat) {
-    out.bytes({operand.segment == Segment::fs ? 0x64U : 0x65U});
-  }
-  if (operand.rex != 0) {
-    out.bytes({operand.rex});
   }
   unsigned modrm = (operand.modrm & 0xC7U) | (4U << 3U);  // FF /4 is jmp
   std::optional<std::uint32_t> displacement =
@@ -160,6 +178,10 @@ bool jump_through_operand(const Source& source, Assembler& out) {
     operand.displacement_size = 4;
   }
   const unsigned rest = operand.has_sib ? 3 : 2;
+  if (operand.opcode_offset + rest + operand.displacement_size > kLongestInstruction) {
+    return false;
+  }
+  out.bytes(prefixes_of(source));
   if (operand.is_rip_relative()) {
     displacement = moved_displacement(source, out.here() + rest + 4);
   }
@@ -176,8 +198,7 @@ bool jump_through_operand(const Source& source, Assembler& out) {
 
 Code relocate_indirect_call(const Source& source, Assembler& out) {
   constexpr unsigned kNear = 2;
-  const bool is_narrow = source.encoding.operand_size_prefix && !source.encoding.wide();
-  if (source.encoding.extension() != kNear || is_narrow) {
+  if (source.encoding.extension() != kNear || source.encoding.is_narrow()) {
     return std::nullopt;
   }
   out.push(source.instruction.next().value());
@@ -199,14 +220,12 @@ Code relocate(std::span<const std::byte> code, Address from, Address to) {
   Assembler out(to);
   switch (instruction->flow) {
     case Flow::jump:
-      out.jump(*instruction->target);
-      return out.take();
+      return relocate_jump(source, out);
     case Flow::branch:
       return relocate_branch(source, out);
     case Flow::call:
       out.push(instruction->next().value());
-      out.jump(*instruction->target);
-      return out.take();
+      return relocate_jump(source, out);
     case Flow::indirect_call:
       return relocate_indirect_call(source, out);
     case Flow::indirect_jump:

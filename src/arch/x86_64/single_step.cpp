@@ -34,7 +34,7 @@ bool hide_step(std::span<const std::byte> code, Registers& registers, MemoryAcce
       (void)memory.write(second, flags);
     }
   }
-  // What popf sets is the program's own.
+  // A flag that popf or iret sets is the program's own.
   const bool is_left =
       (registers.eflags & kTrapFlag) != 0 && code[at] != kPopf && code[at] != kIret;
   registers.eflags &= is_left ? ~kTrapFlag : ~std::uint64_t{0};

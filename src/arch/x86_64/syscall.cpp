@@ -5,7 +5,7 @@
 
 #include "arch/kernel_restart.h"
 #include "arch/recent_syscalls.h"
-#include "arch/rewindable.h"
+#include "arch/restartable.h"
 #include "arch/x86_64/syscall_names.h"
 
 namespace sp::arch::x86_64 {
@@ -29,7 +29,7 @@ std::string_view syscall_name(int number) {
 }
 
 std::optional<int> leaving_syscall(const Registers& registers) {
-  // The kernel's own view of the number is the low half (syscall_get_nr).
+  // The kernel uses the low half only (syscall_get_nr).
   const auto number = static_cast<std::int32_t>(registers.orig_rax);
   if (number < 0) {
     return std::nullopt;
@@ -45,13 +45,13 @@ bool will_restart(const Registers& registers) {
   return leaving_syscall(registers) && is_kernel_restart(result_of(registers));
 }
 
-void rewind_syscall(Registers& registers, std::uint64_t /*first_argument*/) {
-  // Not by moving rip: the kernel looks at rax after the stop, and with this value it makes the
-  // call again where no handler runs, and returns EINTR where another signal, pending behind our
-  // stop, does run one: what the program would have seen without us.
+void restart_call(Registers& registers, std::uint64_t /*first_argument*/) {
+  // Not by moving rip: the kernel checks rax after the stop. With this value it restarts the call
+  // if no handler runs, and returns EINTR if another pending signal runs one, as it would have done
+  // without a tracer.
   registers.rax = static_cast<std::uint64_t>(kRestartUnlessHandled);
 }
 
-bool is_safe_to_rewind(int number) { return is_rewindable(syscall_name(number)); }
+bool is_restartable(int number) { return is_restartable_call(syscall_name(number)); }
 
 }  // namespace sp::arch::x86_64

@@ -8,24 +8,24 @@
 
 namespace sp::arch::x86_64 {
 
-/// "" where the number is not known.
+/// "" if the number is not known.
 [[nodiscard]] std::string_view syscall_name(int number);
 
-/// The number of the call that a stopped thread is on its way out of: orig_rax, which is -1 where
-/// the thread was stopped in user code. A thread stopped on its way into a signal handler still
-/// has the number of the call that the signal interrupted, with rax = 0.
+/// The number of the call that a stopped thread is returning from: orig_rax, which is -1 if the
+/// thread was stopped in user code. A thread stopped at the entry of a signal handler still has the
+/// number of the call that the signal interrupted, with rax = 0.
 [[nodiscard]] std::optional<int> leaving_syscall(const Registers& registers);
 
 /// That call is about to return -EINTR, which the kernel does not restart.
 [[nodiscard]] bool returns_eintr(const Registers& registers);
 
-/// That call was asleep and the kernel will restart it by itself, unless a handler runs first.
+/// That call was interrupted and the kernel will restart it by itself, unless a handler runs first.
 [[nodiscard]] bool will_restart(const Registers& registers);
 
 /// Makes the kernel repeat the call of a thread that is in a signal-delivery-stop, group-stop or
-/// PTRACE_INTERRUPT stop. `first_argument` is still in its register here and is not looked at.
-void rewind_syscall(Registers& registers, std::uint64_t first_argument);
+/// PTRACE_INTERRUPT stop. `first_argument` is still in its register here and is not used.
+void restart_call(Registers& registers, std::uint64_t first_argument);
 
-[[nodiscard]] bool is_safe_to_rewind(int number);
+[[nodiscard]] bool is_restartable(int number);
 
 }  // namespace sp::arch::x86_64

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "analyzer/function_map.h"
+#include "analyzer/control_flow_graph.h"
 #include "core/log.h"
-#include "symbols/code_plan.h"
+#include "symbols/instrumentation_candidates.h"
 #include "symbols/symbol_table.h"
 
 namespace sp::session {
@@ -16,19 +16,19 @@ bool KnownCode::wants(const File& file) {
   return symbols::is_wanted_module(options_.only_modules, file.path, file.is_program);
 }
 
-core::CodePlan KnownCode::plan(const File& file) {
+core::InstrumentationCandidates KnownCode::plan(const File& file) {
   const auto sources =
       symbols::find_symbol_sources(file.image, file.path, file.root, options_.debug_directories);
-  core::CodePlan plan = symbols::plan_code(*file.image, sources, selection_);
+  core::InstrumentationCandidates plan = symbols::find_candidates(*file.image, sources, selection_);
   if (plan.functions.empty() && !selection_.only_funcs.empty()) {
     core::log_note("no function of {} is one of --only-funcs", file.path);
   }
   return plan;
 }
 
-core::FunctionMap KnownCode::map(core::AddressRange bounds, std::span<const core::Address> leaders,
-                                 const Read& read) {
-  return analyzer::map_function(bounds, leaders, read);
+core::ControlFlowGraph KnownCode::map(core::AddressRange bounds,
+                                      std::span<const core::Address> leaders, const Read& read) {
+  return analyzer::build_control_flow_graph(bounds, leaders, read);
 }
 
 std::optional<std::uint64_t> KnownCode::symbol(const File& file, std::string_view name) {

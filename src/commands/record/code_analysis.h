@@ -21,10 +21,10 @@ class KnownCode final : public supervisor::CodeAnalysis {
 
   [[nodiscard]] bool wants(const File& file) override;
   [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
-  [[nodiscard]] core::CodePlan plan(const File& file) override;
-  [[nodiscard]] core::FunctionMap map(core::AddressRange bounds,
-                                      std::span<const core::Address> leaders,
-                                      const Read& read) override;
+  [[nodiscard]] core::InstrumentationCandidates plan(const File& file) override;
+  [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds,
+                                           std::span<const core::Address> leaders,
+                                           const Read& read) override;
   [[nodiscard]] std::optional<std::uint64_t> symbol(const File& file,
                                                     std::string_view name) override;
 

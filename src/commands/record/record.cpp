@@ -89,11 +89,11 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   return out;
 }
 
-std::optional<analyzer::PlantPolicy> planting(const cli::RecordOptions& options) {
+std::optional<analyzer::InstrumentationPolicy> planting(const cli::RecordOptions& options) {
   if (options.single != cli::Single::off || options.no_instrumentation) {
     return std::nullopt;
   }
-  return analyzer::PlantPolicy(options.func_instrumentation_depth);
+  return analyzer::InstrumentationPolicy(options.func_instrumentation_depth);
 }
 
 /// PROGRAM-PID, with the program's base name.

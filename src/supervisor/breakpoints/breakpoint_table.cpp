@@ -11,7 +11,7 @@ namespace sp::supervisor {
 namespace {
 
 using arch::Native;
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using core::Address;
 
 }  // namespace
@@ -65,7 +65,7 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const Breakpo
 
 void BreakpointTable::register_trap_handler() {
   const std::uint64_t number = space_;  // a forked child's page has its parent's
-  (void)memory_.write(trap_handler_.page + NativeRescue::kSpace,
+  (void)memory_.write(trap_handler_.page + NativeTrapHandler::kSpace,
                       std::as_bytes(std::span(&number, 1)));
   guardian_.register_trap_handler(space_, trap_handler_.page);
 }
@@ -106,7 +106,7 @@ std::optional<Address> BreakpointTable::copy_of(const BreakpointSite& site, pid_
 }
 
 std::optional<Address> BreakpointTable::copy_of_sequence(Address from, pid_t tid) {
-  std::array<std::byte, Native::kLongestExclusive> code{};
+  std::array<std::byte, Native::kLongestAtomicSequence> code{};
   const std::size_t size = fetch(from, code);
   const XolArea::Sequence* const copy = xol_.copy_of_sequence(
       from, std::span(code).first(size), memory_, trap_handler_.syscall_site, tid);
@@ -123,24 +123,24 @@ std::optional<Address> BreakpointTable::copy_of_sequence(Address from, pid_t tid
 }
 
 std::size_t BreakpointTable::sequence_at(Address address) {
-  if constexpr (Native::kLongestExclusive > 0) {
-    std::array<std::byte, Native::kLongestExclusive> code{};
+  if constexpr (Native::kLongestAtomicSequence > 0) {
+    std::array<std::byte, Native::kLongestAtomicSequence> code{};
     const std::span<std::byte> there = std::span(code).first(fetch(address, code));
-    const bool can_move = Native::relocate_exclusive(there, address, address).has_value();
-    return can_move ? Native::exclusive_length(there) : 0;
+    const bool can_move = Native::relocate_atomic_sequence(there, address, address).has_value();
+    return can_move ? Native::atomic_sequence_length(there) : 0;
   } else {
     return 0;
   }
 }
 
 bool BreakpointTable::is_in_sequence(Address address) {
-  if constexpr (Native::kLongestExclusive > 0) {
-    std::array<std::byte, 2 * Native::kLongestExclusive> code{};
-    const Address first = address - Native::kLongestExclusive;
+  if constexpr (Native::kLongestAtomicSequence > 0) {
+    std::array<std::byte, 2 * Native::kLongestAtomicSequence> code{};
+    const Address first = address - Native::kLongestAtomicSequence;
     const std::span<std::byte> there = std::span(code).first(fetch(first, code));
-    for (std::size_t at = 0; at <= Native::kLongestExclusive && at < there.size();
+    for (std::size_t at = 0; at <= Native::kLongestAtomicSequence && at < there.size();
          at += Native::kBreakpoint.size()) {
-      if (at + Native::exclusive_length(there.subspan(at)) > Native::kLongestExclusive) {
+      if (at + Native::atomic_sequence_length(there.subspan(at)) > Native::kLongestAtomicSequence) {
         return true;
       }
     }

@@ -5,7 +5,7 @@
 namespace sp::supervisor {
 namespace {
 
-CodeKind ground_of(const core::Mapping& mapping) {
+CodeKind kind_of(const core::Mapping& mapping) {
   if (mapping.path == "[vdso]") {
     return CodeKind::file_backed;
   }
@@ -21,7 +21,7 @@ void CodeRegions::set(const std::vector<core::Mapping>& maps) {
   vdso_ = {};
   for (const core::Mapping& mapping : maps) {
     if (mapping.executable) {
-      pieces_.push_back({mapping.range, ground_of(mapping)});
+      pieces_.push_back({mapping.range, kind_of(mapping)});
       if (mapping.path == "[vdso]") {
         vdso_ = mapping.range;
       }
@@ -33,7 +33,7 @@ CodeKind CodeRegions::at(core::Address address) const {
   const auto behind =
       std::upper_bound(pieces_.begin(), pieces_.end(), address,
                        [](core::Address a, const Piece& piece) { return a < piece.range.end; });
-  return behind != pieces_.end() && behind->range.contains(address) ? behind->regions
+  return behind != pieces_.end() && behind->range.contains(address) ? behind->kind
                                                                     : CodeKind::not_executable;
 }
 

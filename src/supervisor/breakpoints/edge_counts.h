@@ -12,7 +12,7 @@
 
 namespace sp::supervisor {
 
-/// How often control went from one place to another.
+/// Counts how often control went from one place to another.
 class EdgeCounts {
  public:
   using Edge = core::CodeEdge<core::Address>;

@@ -5,7 +5,7 @@
 
 namespace sp::supervisor {
 
-/// How control came from an instruction that ends a block to `to`.
+/// How control goes from `from`, an instruction that ends a block, to `to`.
 [[nodiscard]] core::EdgeFlow edge_flow(const core::Instruction& from, core::Address to);
 
 }  // namespace sp::supervisor

@@ -16,10 +16,9 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 
-/// Containers often refuse kcmp(2). A word written into the one's page of ours shows in the
-/// other's.
+/// For containers that refuse kcmp(2): a byte written into our page of the one shows in the other.
 bool shows_in_each_other(const BreakpointTable& parent, pid_t child) {
   const core::Address page = parent.trap_handler().page;
   if (page == core::Address{}) {
@@ -42,7 +41,7 @@ bool shows_in_each_other(const BreakpointTable& parent, pid_t child) {
 }  // namespace
 
 MemoryOrigin memory_origin(const BreakpointTable& code, pid_t child) {
-  static_assert(NativeRescue::kSpace == NativeRescue::kOwner + sizeof(std::uint64_t));
+  static_assert(NativeTrapHandler::kSpace == NativeTrapHandler::kOwner + sizeof(std::uint64_t));
   std::array<std::uint64_t, 2> words{};
   const auto bytes = std::as_writable_bytes(std::span(words));
   const core::Address page = code.trap_handler().page;
@@ -50,7 +49,7 @@ MemoryOrigin memory_origin(const BreakpointTable& code, pid_t child) {
     return MemoryOrigin::unknown;
   }
   const bool is_ours =
-      TargetMemory(child).read(page + NativeRescue::kOwner, bytes) == bytes.size() &&
+      TargetMemory(child).read(page + NativeTrapHandler::kOwner, bytes) == bytes.size() &&
       words[0] == static_cast<std::uint64_t>(::getpid()) && words[1] != 0;
   return !is_ours                   ? MemoryOrigin::before_handler
          : words[1] == code.space() ? MemoryOrigin::copy

@@ -6,14 +6,15 @@
 
 namespace sp::supervisor {
 
-/// The new process `child` runs in the memory of `parent`, as after vfork, and not in a copy of it.
+/// The new process `child` shares the memory of `parent` (CLONE_VM, as after vfork); false where it
+/// has a copy.
 [[nodiscard]] bool shares_memory(const BreakpointTable& parent, pid_t child);
-/// What the memory of a forked child, which it does not share, was copied from, told by our page.
+/// What the memory of a forked child is a copy of, told by the trap handler's page in it.
 enum class MemoryOrigin {
-  copy,            // the memory that the code is about, with its breakpoints
-  before_handler,  // memory without the page, and so without any breakpoint
-  other_process,   // another process's that we have breakpoints in
-  unknown,         // the code has no page
+  copy,            // the memory of `code`, with its breakpoints
+  before_handler,  // memory without the page, and so without breakpoints
+  other_process,   // another process's memory that we have breakpoints in
+  unknown,         // `code` has no page
 };
 [[nodiscard]] MemoryOrigin memory_origin(const BreakpointTable& code, pid_t child);
 

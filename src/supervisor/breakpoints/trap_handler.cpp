@@ -22,7 +22,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using core::Address;
 
 constexpr std::uint64_t kPageSize = 4096;
@@ -50,12 +50,12 @@ bool set_action(const TrapHandler& handler, pid_t tid, std::uint64_t action) {
 }
 
 /// The default action, or what an earlier run of ours that was killed has left.
-bool is_to_be_had(const BreakpointTable& code, std::uint64_t handler) {
+bool may_replace(const BreakpointTable& code, std::uint64_t handler) {
   if (handler == 0) {
     return true;
   }
-  constexpr auto& kCode = NativeRescue::kHandler;
-  constexpr auto& kDisarmed = NativeRescue::kDisarmed;
+  constexpr auto& kCode = NativeTrapHandler::kHandler;
+  constexpr auto& kDisarmed = NativeTrapHandler::kDisarmed;
   constexpr std::size_t kFirst = kDisarmed.size();
   std::array<std::byte, kCode.size()> there{};
   if (handler % kPageSize != 0 || code.memory().read(Address{handler}, there) != there.size() ||
@@ -90,16 +90,17 @@ void install(BreakpointTable& code, pid_t tid) {
       code.memory().read(handler.page, std::as_writable_bytes(std::span(&before, 1))) ==
           sizeof before;
   const Action ours{at, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag,
-                    at + NativeRescue::kRestorer, 0};
-  static_assert(NativeRescue::kHandler.size() <= NativeRescue::kOwner &&
-                NativeRescue::kHandler.size() <= kOurAction &&
-                NativeRescue::kSpace + sizeof(std::uint64_t) <= kDefaultAction);
+                    at + NativeTrapHandler::kRestorer, 0};
+  static_assert(NativeTrapHandler::kHandler.size() <= NativeTrapHandler::kOwner &&
+                NativeTrapHandler::kHandler.size() <= kOurAction &&
+                NativeTrapHandler::kSpace + sizeof(std::uint64_t) <= kDefaultAction);
   std::array<std::byte, kDefaultAction> content{};
-  std::memcpy(content.data(), NativeRescue::kHandler.data(), NativeRescue::kHandler.size());
+  std::memcpy(content.data(), NativeTrapHandler::kHandler.data(),
+              NativeTrapHandler::kHandler.size());
   std::memcpy(content.data() + kOurAction, &ours, sizeof ours);
   const auto owner = static_cast<std::uint64_t>(::getpid());
-  std::memcpy(content.data() + NativeRescue::kOwner, &owner, sizeof owner);
-  const bool is_ready = asked && is_to_be_had(code, before.handler) &&
+  std::memcpy(content.data() + NativeTrapHandler::kOwner, &owner, sizeof owner);
+  const bool is_ready = asked && may_replace(code, before.handler) &&
                         code.memory().write(handler.page, content) &&
                         call(SYS_mprotect, {at, kPageSize, PROT_READ | PROT_EXEC, 0, 0, 0}) == 0;
   // What a call leaves where we are killed in it is in our own page from now on.

@@ -9,28 +9,29 @@
 
 namespace sp::supervisor {
 
-/// What saves a process with breakpoints in it where superprofiler is killed: a page in its memory
-/// with a handler for SIGTRAP, by which a thread that runs into a breakpoint goes back to it until
-/// the guardian has taken it away. The target goes on seeing SIGTRAP's default action.
+/// The injected SIGTRAP handler, which saves a process with breakpoints if superprofiler is killed:
+/// it sends a thread that runs into a breakpoint back to it until the guardian has removed the
+/// breakpoint. It lies in a page of ours in the target, with a second page for the results of
+/// system calls that the target makes for us.
 ///
-/// All of these need the thread in a stop for a signal or an interrupt.
+/// All functions need the thread in a signal-delivery or interrupt stop.
 
-/// Within what the page and the one behind it, which holds what calls answer, have: one byte that
-/// no call needs.
+/// The offset of a byte in those two pages that nothing else uses.
 inline constexpr std::uint64_t kTrapHandlerScratch = 8000;
 
-/// Before the first breakpoint. Where the process handles SIGTRAP itself, has a seccomp filter
-/// that we do not have, or a shadow stack, it is left alone.
+/// Installs the handler; call it before the first breakpoint. Does nothing to a process that
+/// handles SIGTRAP itself, has a seccomp filter that we do not have, or has a shadow stack.
 void install_trap_handler(BreakpointTable& code, pid_t tid);
-/// Why that did not succeed, after "process N ".
+/// Why the handler could not be installed; follows "process N ".
 [[nodiscard]] std::string_view reason_for_no_breakpoints(const BreakpointTable& code);
-/// Looks whether the handler is still in place, and puts it back where it is not. False where the
-/// process has one of its own by now.
+/// Installs the handler again if it is no longer in place. False if the process has a handler of
+/// its own now.
 [[nodiscard]] bool renew_trap_handler(BreakpointTable& code, pid_t tid);
-/// The target is about to get a SIGTRAP of its own, or to be let go. True where it has a handler of
-/// its own by now, which stays.
+/// Gives SIGTRAP its default action back, because a SIGTRAP of the target's own is about to be
+/// delivered, or because it is let go. True if the target has a handler of its own now, which
+/// stays.
 bool give_up_trap_handler(BreakpointTable& code, pid_t tid);
-/// Every breakpoint is gone: takes away the handler and the page.
+/// Removes the handler and our pages. No breakpoint may be left.
 void remove_trap_handler(BreakpointTable& code, pid_t tid);
 
 }  // namespace sp::supervisor

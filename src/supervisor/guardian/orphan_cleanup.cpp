@@ -19,16 +19,16 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using std::chrono::milliseconds;
 
 /// Checks the owner first: by now another superprofiler may have attached, with a handler at the
 /// same address.
 void disarm(int memory, std::uint64_t handler, std::uint64_t superprofiler) {
-  constexpr auto& kDisarmed = NativeRescue::kDisarmed;
+  constexpr auto& kDisarmed = NativeTrapHandler::kDisarmed;
   const auto at = static_cast<off_t>(handler);
   std::uint64_t owner = 0;
-  if (::pread(memory, &owner, sizeof owner, at + static_cast<off_t>(NativeRescue::kOwner)) ==
+  if (::pread(memory, &owner, sizeof owner, at + static_cast<off_t>(NativeTrapHandler::kOwner)) ==
           static_cast<ssize_t>(sizeof owner) &&
       owner == superprofiler) {
     [[maybe_unused]] const ssize_t written =

@@ -15,7 +15,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -36,10 +36,10 @@ std::vector<pid_t> all_processes() {
 /// superprofiler.
 std::optional<std::uint32_t> read_space(int memory, std::uint64_t handler,
                                         std::uint64_t superprofiler) {
-  static_assert(NativeRescue::kSpace == NativeRescue::kOwner + sizeof(std::uint64_t));
+  static_assert(NativeTrapHandler::kSpace == NativeTrapHandler::kOwner + sizeof(std::uint64_t));
   std::array<std::uint64_t, 2> words{};
   if (::pread(memory, words.data(), sizeof words,
-              static_cast<off_t>(handler + NativeRescue::kOwner)) ==
+              static_cast<off_t>(handler + NativeTrapHandler::kOwner)) ==
           static_cast<ssize_t>(sizeof words) &&
       words[0] == superprofiler) {
     return static_cast<std::uint32_t>(words[1]);

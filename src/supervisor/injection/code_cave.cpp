@@ -18,7 +18,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using core::Address;
 
 constexpr std::uint64_t kPageSize = 4096;
@@ -75,7 +75,7 @@ Cave cave_behind(const TargetMemory& memory, const core::Mapping& mapping,
   constexpr std::uint64_t kAlignment = 16;
   Address begin{(end->value() + kAlignment - 1) / kAlignment * kAlignment};
   if (is_vdso) {
-    begin = std::max(begin, mapping.range.end - NativeRescue::kStubSize);
+    begin = std::max(begin, mapping.range.end - NativeTrapHandler::kTrampolineSize);
   }
   if (begin >= mapping.range.end || mapping.range.end - begin >= kPageSize) {
     return {};
@@ -83,7 +83,7 @@ Cave cave_behind(const TargetMemory& memory, const core::Mapping& mapping,
   std::vector<std::byte> there(mapping.range.end - begin);
   const bool is_blank =
       memory.read(begin, there) == there.size() &&
-      (there == std::vector<std::byte>(there.size()) || NativeRescue::is_stub(there));
+      (there == std::vector<std::byte>(there.size()) || NativeTrapHandler::is_trampoline(there));
   return is_blank || !is_vdso ? Cave{begin, there.size(), is_blank} : Cave{};
 }
 
@@ -100,12 +100,12 @@ std::optional<Address> find_code_cave(pid_t tid) {
   for (const core::Mapping& mapping : maps) {
     const Cave cave = cave_behind(memory, mapping, maps);
     // Prefer the vdso, which is no file.
-    if (mapping.path == kVdso && cave.size >= NativeRescue::kStubSize) {
+    if (mapping.path == kVdso && cave.size >= NativeTrapHandler::kTrampolineSize) {
       return cave.begin;
     }
     best = cave.is_better_than(best) ? cave : best;
   }
-  return best.size >= NativeRescue::kSyscall.size() ? std::optional(best.begin) : std::nullopt;
+  return best.size >= NativeTrapHandler::kSyscall.size() ? std::optional(best.begin) : std::nullopt;
 }
 
 }  // namespace sp::supervisor

@@ -17,7 +17,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 
 constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
 
@@ -117,14 +117,14 @@ bool step_over_call(pid_t tid, const ptrace::Registers& at_call, DeferredStop& d
 }
 
 bool stands_before_call(pid_t tid, const ptrace::Registers& registers) {
-  std::array<std::byte, NativeRescue::kSyscall.size()> next{};
+  std::array<std::byte, NativeTrapHandler::kSyscall.size()> next{};
   return TargetMemory(tid).read(arch::Native::pc(registers), next) == next.size() &&
-         next == NativeRescue::kSyscall;
+         next == NativeTrapHandler::kSyscall;
 }
 
 bool resolve_restart(pid_t tid, DeferredStop& deferred) {
   const auto registers = ptrace::registers(tid);
-  if (!registers || !NativeRescue::may_hide_restart(*registers) ||
+  if (!registers || !NativeTrapHandler::may_hide_restart(*registers) ||
       !stands_before_call(tid, *registers)) {
     return registers.has_value();
   }
@@ -134,8 +134,8 @@ bool resolve_restart(pid_t tid, DeferredStop& deferred) {
   }
   bool resolved = run_to_call(tid, StopReason::call_entry, deferred);
   const auto call = ptrace::syscall_stop(tid);
-  if (resolved && call && call->number != NativeRescue::kRestartCall) {
-    resolved = ptrace::skip_syscall(tid, *registers, NativeRescue::result(*registers)) &&
+  if (resolved && call && call->number != NativeTrapHandler::kRestartCall) {
+    resolved = ptrace::skip_syscall(tid, *registers, NativeTrapHandler::result(*registers)) &&
                run_to_call(tid, StopReason::call_exit, deferred);
   }
   resolved = resolved && run_to_interrupt(tid, deferred);

@@ -24,7 +24,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using core::Address;
 
 /// If the thread is confined by seccomp and we are not, the call could kill it.
@@ -66,7 +66,8 @@ class CodeInCave {
 struct ThreadState {
   ptrace::Registers registers;
   std::uint64_t mask = 0;
-  std::vector<std::vector<std::byte>> sets;  // NativeRescue::kVectorSets; empty if there is none
+  std::vector<std::vector<std::byte>>
+      sets;  // NativeTrapHandler::kVectorSets; empty if there is none
 
   static std::optional<ThreadState> of(pid_t tid) {
     const auto registers = ptrace::registers(tid);
@@ -75,7 +76,7 @@ struct ThreadState {
       return std::nullopt;
     }
     ThreadState state{*registers, *mask, {}};
-    for (const int set : NativeRescue::kVectorSets) {
+    for (const int set : NativeTrapHandler::kVectorSets) {
       state.sets.push_back(ptrace::register_set(tid, set).value_or(std::vector<std::byte>{}));
     }
     return state;
@@ -85,16 +86,16 @@ struct ThreadState {
                                           const std::array<std::uint64_t, 6>& arguments) const {
     ptrace::Registers at = registers;
     arch::Native::set_pc(at, place);
-    NativeRescue::set_call(at, static_cast<std::uint64_t>(number), arguments);
-    NativeRescue::leave_red_zone(at);
+    NativeTrapHandler::set_call(at, static_cast<std::uint64_t>(number), arguments);
+    NativeTrapHandler::skip_red_zone(at);
     return at;
   }
 
   /// All but the signal mask.
   void restore(pid_t tid) const {
     for (std::size_t i = 0; i < sets.size(); ++i) {
-      const int set = NativeRescue::kVectorSets.at(i);
-      if (NativeRescue::is_lost_in_call(set, sets[i])) {
+      const int set = NativeTrapHandler::kVectorSets.at(i);
+      if (NativeTrapHandler::is_lost_in_call(set, sets[i])) {
         (void)ptrace::write_register_set(tid, set, sets[i]);
       }
     }
@@ -124,14 +125,14 @@ core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const ThreadSt
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
   }
-  return NativeRescue::result(*after);
+  return NativeTrapHandler::result(*after);
 }
 
 /// Makes the call by stepping over a system-call instruction.
 core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const ThreadState& before,
                                         long number,
                                         const std::array<std::uint64_t, 6>& arguments) {
-  const CodeInCave code(TargetMemory(tid), place, NativeRescue::kSyscall);
+  const CodeInCave code(TargetMemory(tid), place, NativeTrapHandler::kSyscall);
   if (!code.is_written() || !ptrace::set_signal_mask(tid, kAllSignals & ~(1ULL << (SIGTRAP - 1)))) {
     return core::fail("calling in the target", ESRCH);
   }
@@ -144,7 +145,7 @@ core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const ThreadSt
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
   }
-  return NativeRescue::result(*after);
+  return NativeTrapHandler::result(*after);
 }
 
 using MakeCall =
@@ -182,7 +183,7 @@ std::optional<std::uint64_t> flags_of_handler(pid_t tid, const ThreadState& befo
 /// it return EINTR.
 void end_interrupted_call(pid_t tid, const ThreadState& before, int delivered,
                           const MakeCall& make_call) {
-  const auto how = NativeRescue::after_handler(before.registers);
+  const auto how = NativeTrapHandler::after_handler(before.registers);
   const auto masks = read_signal_masks(tid);
   if (how == arch::AfterHandler::unknown || !masks || !stands_before_call(tid, before.registers)) {
     return;
@@ -201,8 +202,8 @@ void end_interrupted_call(pid_t tid, const ThreadState& before, int delivered,
     }
   }
   auto registers = before.registers;
-  arch::Native::set_pc(registers, arch::Native::pc(registers) + NativeRescue::kSyscall.size());
-  NativeRescue::finish_call(registers, -EINTR);
+  arch::Native::set_pc(registers, arch::Native::pc(registers) + NativeTrapHandler::kSyscall.size());
+  NativeTrapHandler::finish_call(registers, -EINTR);
   (void)ptrace::set_registers(tid, registers);
 }
 
@@ -225,7 +226,8 @@ core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
     return core::fail("calling in the target",
                       EAGAIN);  // it still leaves the stub of an earlier call
   }
-  const auto stub = NativeRescue::stub(before->registers, before->mask, before->sets, space);
+  const auto stub =
+      NativeTrapHandler::trampoline(before->registers, before->mask, before->sets, space);
   const int delivered = signal_to_be_delivered(tid);
   const MakeCall make_call = [&](long call, const std::array<std::uint64_t, 6>& with) {
     return delivered == 0 && !stub.empty() ? call_by_stub(tid, place, *before, stub, call, with)

@@ -24,7 +24,7 @@ using core::Address;
 constexpr std::uint64_t kRegionSize = std::uint64_t{64} << 10U;
 constexpr std::uint64_t kSlot = 64;
 static_assert(Native::kLongestRelocation <= kSlot);
-constexpr std::uint32_t kSlotsOfSequence = (Native::kLongestExclusiveCopy + kSlot - 1) / kSlot;
+constexpr std::uint32_t kSlotsOfSequence = (Native::kLongestRelocatedSequence + kSlot - 1) / kSlot;
 constexpr std::uint64_t kLowest = std::uint64_t{1} << 16U;  // the default of vm.mmap_min_addr
 
 /// The end of the nearest gap below the mapping that holds `near`.
@@ -90,7 +90,7 @@ const XolArea::Sequence* XolArea::copy_of_sequence(Address site, std::span<const
     return nullptr;
   }
   const Address at = region->range.begin + region->used * kSlot;
-  const auto copy = Native::relocate_exclusive(code, site, at);
+  const auto copy = Native::relocate_atomic_sequence(code, site, at);
   if (!copy || !memory.write(at, copy->code)) {
     return nullptr;
   }

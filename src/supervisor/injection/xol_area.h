@@ -27,8 +27,8 @@ class XolArea {
                                                      const TargetMemory& memory, core::Address call,
                                                      pid_t tid);
 
-  /// The copy of an atomic sequence, within which no thread may be stopped (arch/exclusive.h), and
-  /// the jumps by which a thread leaves it.
+  /// The copy of an atomic sequence, within which no thread may be stopped
+  /// (arch/atomic_sequence.h), and the jumps by which a thread leaves it.
   struct Sequence {
     core::Address at;
     std::vector<core::Address> exits;

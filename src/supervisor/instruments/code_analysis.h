@@ -9,13 +9,14 @@
 #include <string_view>
 
 #include "core/address.h"
-#include "core/code_map.h"
+#include "core/control_flow_graph.h"
 #include "core/elf_image.h"
 
 namespace sp::supervisor {
 
-/// What is known of code before it is executed. The supervisor may not know the stages that know
-/// it, so session.cpp hands them in behind this. Called on the ptrace thread.
+/// Static analysis of code: what is known of it before it is executed. The supervisor may not
+/// include the stages that know it, so commands/record hands them in behind this interface. Called
+/// on the ptrace thread.
 class CodeAnalysis {
  public:
   /// A file that a process has mapped.
@@ -33,16 +34,16 @@ class CodeAnalysis {
   CodeAnalysis& operator=(const CodeAnalysis&) = delete;
   virtual ~CodeAnalysis() = default;
 
-  /// The user wants probes in it; only `path` and `is_program` need be set.
+  /// The user wants probes in the file; only `path` and `is_program` need be set.
   [[nodiscard]] virtual bool wants(const File& file) = 0;
-  /// True where files other than programs may be wanted.
+  /// Files other than programs may be wanted.
   [[nodiscard]] virtual bool wants_libraries() = 0;
-  /// Its functions that are to be given probes.
-  [[nodiscard]] virtual core::CodePlan plan(const File& file) = 0;
-  /// The blocks of a function. Control comes in at `leaders`.
-  [[nodiscard]] virtual core::FunctionMap map(core::AddressRange bounds,
-                                              std::span<const core::Address> leaders,
-                                              const Read& read) = 0;
+  /// The functions of the file that get probes.
+  [[nodiscard]] virtual core::InstrumentationCandidates plan(const File& file) = 0;
+  /// The blocks of a function, which control enters at `leaders`.
+  [[nodiscard]] virtual core::ControlFlowGraph map(core::AddressRange bounds,
+                                                   std::span<const core::Address> leaders,
+                                                   const Read& read) = 0;
   /// The ELF address of a dynamic symbol.
   [[nodiscard]] virtual std::optional<std::uint64_t> symbol(const File& file,
                                                             std::string_view name) = 0;

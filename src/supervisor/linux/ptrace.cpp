@@ -214,7 +214,7 @@ core::Result<SyscallStop> syscall_stop(pid_t tid) {
 }
 
 core::Result<void> skip_syscall(pid_t tid, const Registers& registers, std::int64_t result) {
-  using Native = arch::NativeRescue;
+  using Native = arch::NativeTrapHandler;
   Registers skipped = registers;
   Native::skip_call(skipped, result);
   if (auto set = set_registers(tid, skipped); !set || Native::kCallRegisters == 0) {

@@ -22,13 +22,13 @@ bool has_effect(const SignalMasks& masks, std::uint64_t signals) {
 
 bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signal) {
   using arch::Native;
-  if (Native::kForgetsCalls) {
+  if (Native::kInterruptedCallIsGuessed) {
     // It may as well come out of a handler that has ended the call, and the call's first argument
     // is lost.
     return false;
   }
   const auto number = Native::leaving_syscall(registers);
-  if (!number || !Native::returns_eintr(registers) || !Native::is_safe_to_rewind(*number)) {
+  if (!number || !Native::returns_eintr(registers) || !Native::is_restartable(*number)) {
     return false;
   }
   const auto masks = read_signal_masks(tid);
@@ -43,7 +43,7 @@ bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signa
   if (has_effect(*masks, waiting)) {
     return false;  // the call ends for a reason of its own
   }
-  Native::rewind_syscall(registers, 0);
+  Native::restart_call(registers, 0);
   return ptrace::set_registers(tid, registers).has_value();
 }
 

@@ -14,7 +14,7 @@ namespace sp::supervisor {
 /// Call it at a stop after which the thread will continue without running a handler for `signal`
 /// (0: nothing is delivered). If the thread's system call is about to fail with EINTR, and would
 /// not have without us, changes `registers`, and the thread's, so that the call is restarted. True
-/// if it did; never if Native::kForgetsCalls.
+/// if it did; never if Native::kInterruptedCallIsGuessed.
 bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signal);
 
 }  // namespace sp::supervisor

@@ -88,7 +88,7 @@ bool BlockedThreads::found_blocked(SampleSlot& slot, core::TimePoint now) {
     return true;
   }
   woke(slot, now);
-  core::Waited waited;
+  core::OffCpuSample waited;
   waited.wait_id = next_id_;
   waited.syscall = name_of_call(key->number);
   waited.unstopped = true;
@@ -140,7 +140,7 @@ void BlockedThreads::report(const SampleSlot& slot, Wait& wait, core::TimePoint 
   if (wait.id == 0 || wait.ticks == 0) {
     return;
   }
-  core::Waited waited;
+  core::OffCpuSample waited;
   waited.wait_id = wait.id;
   waited.ticks = wait.ticks;
   waited.syscall = wait.syscall;

@@ -76,7 +76,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
 void Sampler::prepare_waited(const Tracee& tracee, const ptrace::Registers& registers,
                              std::uint64_t wait, int call) {
   copy_stack(tracee, registers);
-  core::Waited waited;
+  core::OffCpuSample waited;
   waited.wait_id = wait;
   waited.ticks = 0;
   const int known = tracee.slot != nullptr ? tracee.slot->interrupted_call.load() : -1;
@@ -145,7 +145,7 @@ void Sampler::send_maps(TracedProcess& process, core::ThreadId thread, core::Tim
   if (!text || text->empty()) {
     return;  // it is gone, or exiting
   }
-  core::Mapped mapped{core::parse_maps(*text)};
+  core::MappingSnapshot mapped{core::parse_maps(*text)};
   process.code.clear();
   for (const core::Mapping& mapping : mapped.maps) {
     if (mapping.executable) {

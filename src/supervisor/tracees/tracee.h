@@ -13,7 +13,7 @@
 #include "core/clock.h"
 #include "core/ids.h"
 #include "core/mapping.h"
-#include "supervisor/guardian/guardian.h"
+#include "supervisor/guardian/pending_stops.h"
 #include "supervisor/tracees/instrument_state.h"
 #include "supervisor/tracees/sample_slot.h"
 

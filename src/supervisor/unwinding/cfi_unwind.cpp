@@ -69,7 +69,7 @@ UnwindStep unwind_by_prologue(CurrentFrame& frame) {
     if (!function || pc - function->begin > before.size()) {
       return UnwindStep::no_answer;
     }
-    const auto entry = NativeFrames::read_entry(before.last(pc - function->begin));
+    const auto entry = NativeFrames::read_prologue(before.last(pc - function->begin));
     if (entry.lowered <= 0) {
       return UnwindStep::no_answer;
     }

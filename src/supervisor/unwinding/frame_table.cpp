@@ -23,7 +23,7 @@ struct Entry {
   std::uint64_t id = 0;
 };
 
-std::optional<Entry> read_entry(std::span<const std::byte> section, std::uint64_t position) {
+std::optional<Entry> read_prologue(std::span<const std::byte> section, std::uint64_t position) {
   const auto length = read_at<std::uint32_t>(section, position);
   if (!length || *length == 0) {
     return std::nullopt;  // the end mark of .eh_frame
@@ -147,7 +147,7 @@ void FrameTable::build_index() {
 
 void FrameTable::index_section(const Section& section) {
   std::uint64_t position = 0;
-  while (const auto entry = read_entry(section.bytes, position)) {
+  while (const auto entry = read_prologue(section.bytes, position)) {
     if (!is_cie(*entry, section.is_debug_frame)) {
       const auto found = read_fde(section, position);
       // Linkers leave FDEs of code that they discarded, at address 0.
@@ -206,7 +206,7 @@ std::optional<Fde> FrameTable::find_by_index(std::uint64_t address) {
 }
 
 std::optional<Fde> FrameTable::read_fde(const Section& section, std::uint64_t position) {
-  const auto entry = read_entry(section.bytes, position);
+  const auto entry = read_prologue(section.bytes, position);
   if (!entry || is_cie(*entry, section.is_debug_frame)) {
     return std::nullopt;
   }
@@ -235,7 +235,7 @@ std::optional<Fde> FrameTable::read_fde(const Section& section, std::uint64_t po
 
 std::optional<FrameTable::Cie> FrameTable::read_cie(const Section& section,
                                                     std::uint64_t position) {
-  const auto entry = read_entry(section.bytes, position);
+  const auto entry = read_prologue(section.bytes, position);
   if (!entry || !is_cie(*entry, section.is_debug_frame)) {
     return std::nullopt;
   }

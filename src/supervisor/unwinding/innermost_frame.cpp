@@ -60,7 +60,7 @@ UnwindStep unwind_by_signal_frame(CurrentFrame& frame) {
 UnwindStep unwind_by_epilogue(CurrentFrame& frame) {
   const CodeRegion& region = frame.region();
   const auto exit =
-      NativeFrames::find_exit(region.code_before(frame.pc()), region.code_from(frame.pc()));
+      NativeFrames::find_epilogue(region.code_before(frame.pc()), region.code_from(frame.pc()));
   if (!exit ||
       (exit->by_jump && exit->jump_target && !leaves_function(frame, *exit->jump_target))) {
     return UnwindStep::no_answer;

@@ -1,5 +1,5 @@
-// Every instruction that the AArch64 emulation takes on is also given to the CPU, single-stepped in
-// a traced child, from the same registers, flags and memory; afterwards nothing may differ.
+// A traced child single-steps every instruction that the AArch64 emulation supports, from the same
+// registers, flags and memory. The results must not differ.
 
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
@@ -47,7 +47,7 @@ void put(const Cpu& cpu, std::uint64_t at, std::uint32_t word) {
                     cpu.scratch().begin() + static_cast<std::ptrdiff_t>(at - kScratch));
 }
 
-/// Emulates and runs one instruction. What the emulation answered.
+/// Emulates and runs one instruction; returns the emulation's answer.
 Emulated compare_once(Cpu& cpu, const Registers& before, std::uint32_t word) {
   put(cpu, before.pc, word);
   CopiedMemory memory(cpu.scratch());
@@ -71,7 +71,9 @@ TEST(Emulation, matches_the_cpu_in_every_register_flag_and_byte) {
   Cpu cpu;
   ASSERT_TRUE(cpu.ready());
   const OneCpu one_cpu(cpu.pid());
-  Random random(20240229);
+  const Random::result_type seed = seed_from(20240229);
+  SCOPED_TRACE(record_run(seed));
+  Random random(seed);
   std::size_t compared = 0;
   for (const Family& family : kFamilies) {
     fill(cpu.scratch(), random);
@@ -95,7 +97,9 @@ TEST(Emulation, follows_signed_pointers_as_the_cpu_does) {
   Cpu cpu;
   ASSERT_TRUE(cpu.ready());
   const OneCpu one_cpu(cpu.pid());
-  Random random(20240302);
+  const Random::result_type seed = seed_from(20240302);
+  SCOPED_TRACE(record_run(seed));
+  Random random(seed);
   constexpr std::uint32_t kPacia = 0xDAC10000;   // x0 with x1
   constexpr std::uint32_t kPaciza = 0xDAC123E0;  // x0 with 0
   constexpr std::uint32_t kPaciasp = 0xD503233F;

@@ -1,5 +1,5 @@
-// Every instruction that can be relocated on AArch64 is run by the CPU where it stands and from its
-// copy; afterwards nothing may differ.
+// The CPU executes every relocatable AArch64 instruction in place and from its copy. The results
+// must not differ.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kCopy = kScratch + 3072;
 constexpr unsigned kTries = 150;
 
-// Stores are those to the stack, which are known to stay in the scratch memory.
+// The only stores are to the stack, which lies in the scratch memory.
 constexpr std::array kFamilies = {
     Family{"b", 0xFFF00000, 0x14000000},
     Family{"bl", 0xFFF00000, 0x94000000},
@@ -47,7 +47,7 @@ void put(std::span<std::byte> memory, std::uint64_t offset, std::span<const std:
   std::ranges::copy(bytes, memory.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
-/// Runs the copy until it is left, or until a signal.
+/// Runs the copy until control leaves it, or until a signal.
 Cpu::Outcome run_copy(Cpu& cpu, const Registers& before, core::AddressRange copy) {
   Cpu::Outcome outcome{before, SIGTRAP};
   outcome.registers.pc = copy.begin.value();
@@ -93,7 +93,9 @@ TEST(Relocation, does_the_same_as_the_instruction_in_its_place) {
   Cpu cpu;
   ASSERT_TRUE(cpu.ready());
   const OneCpu one_cpu(cpu.pid());
-  Random random(20240301);
+  const Random::result_type seed = seed_from(20240301);
+  SCOPED_TRACE(record_run(seed));
+  Random random(seed);
   std::size_t compared = 0;
   for (const Family& family : kFamilies) {
     fill(cpu.scratch(), random);

@@ -19,7 +19,7 @@ namespace sp::arch::aarch64 {
 using namespace sp::test;  // NOLINT
 using Cpu = ScratchCpu<Registers>;
 
-// Of PSTATE. The kernel sets and clears SSBS, by the mitigation that is on, at a switch of threads.
+// A bit of PSTATE that the kernel sets and clears at context switches, by the active mitigation.
 inline constexpr std::uint64_t kStepAndBranchType = (1ULL << 21U) | (3ULL << 10U);
 inline constexpr std::uint64_t kNotCompared = kStepAndBranchType | (1ULL << 12U);
 
@@ -35,14 +35,14 @@ inline Registers random_registers(Random& random, const Registers& initial) {
   return registers;
 }
 
-/// Instructions that differ only in the bits that `mask` leaves free.
+/// Instructions that differ only in the bits that `mask` does not cover.
 struct Family {
   std::string_view name;
   std::uint32_t mask;
   std::uint32_t value;
 };
 
-/// A load from beside the code reaches the scratch memory.
+/// A load of a literal reaches the scratch memory.
 inline std::uint32_t random_instruction(Random& random, const Family& family) {
   const auto bits = static_cast<std::uint32_t>(random());
   std::uint32_t word = (bits & ~family.mask) | family.value;
@@ -58,7 +58,7 @@ inline std::vector<std::byte> bytes_of(std::uint32_t word) {
   return bytes;
 }
 
-/// The type of the last branch is left away: what is emulated passes no landing pad.
+/// Ignores BTYPE, which emulated branches clear.
 inline void expect_same(Registers expected, Registers native, const std::string& what) {
   expected.pstate &= ~kNotCompared;
   native.pstate &= ~kNotCompared;

@@ -1,5 +1,6 @@
-// Every instruction that the x86-64 emulation takes on is also given to the CPU, single-stepped in
-// a traced child, from the same registers, flags and memory; afterwards nothing may differ.
+// A traced child single-steps every instruction that the x86-64 emulation supports, from the same
+// registers, flags and memory. The results must not differ except in flags that the manuals leave
+// undefined.
 
 #include <gtest/gtest.h>
 
@@ -13,11 +14,12 @@
 #include "arch/x86_64/isa.h"
 #include "live/copied_memory.h"
 #include "live/x86_64/scratch_cpu.h"
+#include "live/x86_64/undefined_flags.h"
 
 namespace sp::arch::x86_64 {
 namespace {
 
-/// Emulates and runs one instruction. What the emulation answered.
+/// Emulates and runs one instruction; returns the emulation's answer.
 Emulated compare_once(Cpu& cpu, Random& random, std::span<const std::byte> code) {
   const Registers before = random_registers(random, cpu.initial());
   std::ranges::copy(code,
@@ -33,18 +35,21 @@ Emulated compare_once(Cpu& cpu, Random& random, std::span<const std::byte> code)
   }
   const Cpu::Outcome native = cpu.step(before);
   EXPECT_EQ(native.signal, SIGTRAP) << what;
-  expect_same(emulated, native.registers, what);
+  expect_same(emulated, native.registers, undefined_flags(code), what);
   EXPECT_TRUE(memory.equals(cpu.scratch())) << what;
   return answer;
 }
 
-constexpr unsigned kTriesPerOpcode = 300;
+constexpr unsigned kTriesPerOpcode = 1000;
+constexpr unsigned kFewestDone = 6;  // of the rarest form, mov of an immediate by C7, some 24
 
 TEST(Emulation, matches_the_cpu_in_every_register_flag_and_byte) {
   Cpu cpu;
   ASSERT_TRUE(cpu.ready());
   const OneCpu one_cpu(cpu.pid());
-  Random random(20240229);
+  const Random::result_type seed = seed_from(20240229);
+  SCOPED_TRACE(record_run(seed));
+  Random random(seed);
   std::map<unsigned, unsigned> done;  // by opcode, those of the two-byte map from 256 on
   std::size_t compared = 0;
   for (unsigned opcode = 0; opcode < 512 && !testing::Test::HasFailure(); ++opcode) {
@@ -75,7 +80,7 @@ TEST(Emulation, matches_the_cpu_in_every_register_flag_and_byte) {
     }
   }
   for (const unsigned opcode : expected) {
-    EXPECT_GT(done[opcode], kTriesPerOpcode / 50) << "opcode " << std::hex << opcode;
+    EXPECT_GT(done[opcode], kFewestDone) << "opcode " << std::hex << opcode;
   }
 }
 

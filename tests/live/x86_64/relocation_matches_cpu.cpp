@@ -1,5 +1,5 @@
-// Every instruction that can be relocated on x86-64 is run by the CPU where it stands and from its
-// copy, near and out of reach; afterwards nothing may differ.
+// The CPU executes every relocatable x86-64 instruction in place and from its copy, near and out of
+// reach. The results must not differ except in flags that the manuals leave undefined.
 
 #include <gtest/gtest.h>
 
@@ -13,18 +13,20 @@
 #include "arch/x86_64/isa.h"
 #include "arch/x86_64/relocate.h"
 #include "live/x86_64/scratch_cpu.h"
+#include "live/x86_64/undefined_flags.h"
 
 namespace sp::arch::x86_64 {
 namespace {
 
 constexpr std::uint64_t kNearCopy = kScratch + 1024;
-constexpr unsigned kTriesPerOpcode = 80;
+constexpr unsigned kTriesPerOpcode = 240;
+constexpr unsigned kFewestDone = 8;  // of the rarest, pop by 8F, some 50
 
 void put(std::span<std::byte> memory, std::uint64_t offset, std::span<const std::byte> bytes) {
   std::ranges::copy(bytes, memory.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
-/// Runs the copy until it is left, or until a signal.
+/// Runs the copy until control leaves it, or until a signal.
 Cpu::Outcome run_copy(Cpu& cpu, const Registers& before, core::AddressRange copy) {
   Cpu::Outcome outcome{before, SIGTRAP};
   outcome.registers.rip = copy.begin.value();
@@ -37,7 +39,8 @@ Cpu::Outcome run_copy(Cpu& cpu, const Registers& before, core::AddressRange copy
   return outcome;
 }
 
-/// False where a wild store of the first run would be there for the second one to see.
+/// False if the second run could see a wild store of the first one, or if the instruction may
+/// overwrite its copy.
 bool stays_in_scratch(Registers registers, std::span<const std::byte> code) {
   const auto encoding = read_encoding(code);
   const auto is_inside = [](std::uint64_t address) {
@@ -49,10 +52,11 @@ bool stays_in_scratch(Registers registers, std::span<const std::byte> code) {
   if (!encoding || !encoding->names_memory()) {
     return true;
   }
-  // A copied call pushes before it reads its target, so that must not lie where it pushes.
+  // A copied call pushes before it reads its target, so the push must not overwrite the target.
   const std::uint64_t operand = effective_address(registers, *encoding).value();
   const bool is_below_stack = operand + 8 > registers.rsp - 8 && operand < registers.rsp;
-  return is_inside(operand) && !is_below_stack;
+  const bool is_in_copy = operand + 8 > kNearCopy && operand < kNearCopy + kLongestRelocation;
+  return is_inside(operand) && !is_below_stack && !is_in_copy;
 }
 
 enum class Compared { same, refused, skipped };
@@ -77,17 +81,20 @@ Compared compare_once(Cpu& cpu, Random& random, std::span<const std::byte> code,
   const Cpu::Outcome in_place = cpu.step(before);
   const std::vector<std::byte> expected(cpu.scratch().begin(), cpu.scratch().end());
   put(cpu.scratch(), 0, memory);
+  if (to.value() <= in_place.registers.rip && in_place.registers.rip < to.value() + copy->size()) {
+    return Compared::skipped;  // a jump into the copy: run_copy() would not see it leave
+  }
   const Cpu::Outcome copied = run_copy(cpu, before, {to, to + copy->size()});
   EXPECT_EQ(copied.signal, in_place.signal) << what;
   if (in_place.signal == SIGTRAP) {
-    expect_same(in_place.registers, copied.registers, what);
+    expect_same(in_place.registers, copied.registers, undefined_flags(code), what);
     EXPECT_TRUE(std::ranges::equal(expected, cpu.scratch())) << what;
   }
   put(cpu.scratch(), 0, memory);
   return Compared::same;
 }
 
-/// Those whose result is the same each time they run, and only general registers and memory.
+/// Opcodes that are deterministic and affect only general registers, flags and memory.
 std::vector<unsigned> opcodes() {
   std::vector<unsigned> chosen;
   const auto add = [&chosen](unsigned first, unsigned last) {
@@ -129,7 +136,9 @@ TEST(Relocation, does_the_same_as_the_instruction_in_its_place) {
   Cpu cpu;
   ASSERT_TRUE(cpu.ready());
   const OneCpu one_cpu(cpu.pid());
-  Random random(20240301);
+  const Random::result_type seed = seed_from(20240301);
+  SCOPED_TRACE(record_run(seed));
+  Random random(seed);
   std::size_t compared = 0;
   for (const unsigned opcode : opcodes()) {
     fill(cpu.scratch(), random);
@@ -139,7 +148,7 @@ TEST(Relocation, does_the_same_as_the_instruction_in_its_place) {
       ++count[compare_once(cpu, random, code, one_in(random, 2))];
       ASSERT_FALSE(testing::Test::HasFailure());
     }
-    EXPECT_GT(count[Compared::same], kTriesPerOpcode / 10) << "opcode " << std::hex << opcode;
+    EXPECT_GT(count[Compared::same], kFewestDone) << "opcode " << std::hex << opcode;
     compared += count[Compared::same];
   }
   RecordProperty("compared", std::to_string(compared));

@@ -15,7 +15,7 @@ namespace {
 constexpr core::ProcessId kProcess{100, 1};
 constexpr core::ThreadId kThread{101, 2};
 
-/// Resolves a stop to the one frame of its pc, and ends as it was told to.
+/// Resolves a stop to the one frame of its pc, with the given end.
 class FakeStacks final : public StackSource {
  public:
   struct Seen {
@@ -72,7 +72,7 @@ class Analyzing : public ::testing::Test {
   }
   void wait(std::uint64_t id, std::uint64_t ticks, std::optional<std::uint64_t> pc = {},
             bool unstopped = true) {
-    core::Waited waited;
+    core::OffCpuSample waited;
     waited.wait_id = id;
     waited.ticks = ticks;
     waited.syscall = "futex";
@@ -127,7 +127,7 @@ TEST_F(Analyzing, tells_of_modules_before_the_samples_that_name_them) {
 TEST_F(Analyzing, asks_for_probes_where_a_sample_falls) {
   Analyzer planting(
       std::make_unique<FakeStacks>(seen_), events_, records_, requests_, [this] { ++bells_; },
-      PlantPolicy(5));
+      InstrumentationPolicy(5));
   planting.handle({kProcess, kThread, {}, core::Sampled{raw_at(0x1234), true}});
   const auto request = requests_.try_pop();
   ASSERT_TRUE(request);
@@ -142,7 +142,7 @@ TEST_F(Analyzing, asks_for_a_deeper_copy_where_the_copy_ended) {
   handle(core::Sampled{raw_at(1), true});
   const auto request = requests_.try_pop();
   ASSERT_TRUE(request);
-  EXPECT_EQ(std::get<core::CopyDeeper>(*request).thread, kThread);
+  EXPECT_EQ(std::get<core::LargerStackDump>(*request).thread, kThread);
   EXPECT_EQ(bells_, 1);
   EXPECT_TRUE(record<core::SampleTaken>()) << "the partial stack is kept";
 }
@@ -223,7 +223,7 @@ TEST_F(Analyzing, gives_out_what_it_held_back_when_the_events_end) {
 
 TEST_F(Analyzing, tells_processes_and_threads_on) {
   handle(core::ProcessStarted{{50, 0}, "make all"});
-  handle(core::Mapped{std::vector<core::Mapping>(3)});
+  handle(core::MappingSnapshot{std::vector<core::Mapping>(3)});
   handle(core::ThreadStarted{"make"});
   handle(core::ThreadEnded{""});
   handle(core::ProcessEnded{});
@@ -249,7 +249,7 @@ TEST_F(Analyzing, tells_counted_code_by_module_and_the_modules_before_it) {
   EXPECT_EQ(taken->process, kProcess);
   const core::ModuleOffset start{core::ModuleId{100}, 0x10};
   ASSERT_EQ(taken->runs.size(), 1U);
-  EXPECT_EQ(taken->runs[0], (core::CodeRun<core::ModuleOffset>{start, {4, 2}}));
+  EXPECT_EQ(taken->runs[0], (core::DynamicBlock<core::ModuleOffset>{start, {4, 2}}));
   ASSERT_EQ(taken->edges.size(), 1U);
   EXPECT_EQ(taken->edges[0].from, (core::ModuleOffset{core::ModuleId{100}, 0x14}));
   EXPECT_EQ(taken->edges[0].to, start);

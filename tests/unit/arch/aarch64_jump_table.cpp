@@ -11,7 +11,7 @@ namespace {
 
 using core::Address;
 
-/// Straight code from 0x1000 on.
+/// Straight-line code from 0x1000 on.
 JumpOnPath follow(const std::vector<std::uint32_t>& words,
                   const std::vector<KnownRegister>& known = {}) {
   std::vector<std::vector<std::byte>> bytes;
@@ -19,7 +19,7 @@ JumpOnPath follow(const std::vector<std::uint32_t>& words,
   for (const std::uint32_t word : words) {
     bytes.push_back(bytes_of_word(word));
   }
-  std::vector<PathStep> path;
+  std::vector<PathInstruction> path;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     path.push_back({Address{0x1000 + 4 * i}, bytes[i]});
   }

@@ -10,11 +10,11 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// What a kernel was seen to write: fpsimd_context behind 464 bytes, sve_context behind that.
+// A kernel's own frame: fpsimd_context at byte 464, followed by sve_context.
 constexpr std::size_t kVectorRecord = 464;
 constexpr std::size_t kScalableRecord = kVectorRecord + 528;
 
-// Of a CPU with vectors of 32 bytes: Z0-Z31, P0-P15, FFR.
+// On a CPU with vectors of 32 bytes: Z0-Z31, P0-P15, FFR.
 constexpr std::size_t kScalableRegisters = 32 * 32 + 17 * 4;
 
 template <typename Value>
@@ -24,7 +24,7 @@ Value at(const Bytes& bytes, std::size_t offset) {
   return value;
 }
 
-/// NT_PRFPREG: the registers, FPSR, FPCR, 8 bytes of nothing.
+/// NT_PRFPREG: the registers, FPSR, FPCR, 8 bytes of padding.
 Bytes vector_set() {
   Bytes set(528, std::byte{7});
   set[512] = std::byte{1};

@@ -26,7 +26,7 @@ inline std::vector<std::byte> bytes_of(std::string_view hex) {
   return bytes;
 }
 
-/// An AArch64 instruction as it lies in memory.
+/// An AArch64 instruction's bytes in memory.
 inline std::vector<std::byte> bytes_of_word(std::uint32_t word) {
   return {static_cast<std::byte>(word & 0xFFU), static_cast<std::byte>((word >> 8U) & 0xFFU),
           static_cast<std::byte>((word >> 16U) & 0xFFU), static_cast<std::byte>(word >> 24U)};

@@ -23,8 +23,8 @@ bool is_jump_or_call(csh handle, const cs_insn& instruction) {
          cs_insn_group(handle, &instruction, CS_GRP_RET);
 }
 
-/// Reads code from its beginning with both; Capstone 4 does not know every instruction of today, so
-/// what it cannot read is passed over by our own length.
+/// Decodes code from its beginning with both. Capstone 4 does not know every current instruction;
+/// the comparison skips what it cannot decode by our decoder's length.
 template <typename Decode>
 Counts compare(csh handle, std::span<const std::byte> code, Decode decode) {
   Counts counts;

@@ -46,7 +46,7 @@ TEST(X86Frames, takes_nothing_else_for_a_call) {
 TEST(X86Frames, runs_an_epilogue_to_its_return) {
   // add $0x18,%rsp; pop %rbx; pop %rbp; pop %r12; ret
   const auto exit =
-      X86::find_exit({}, bytes({0x48, 0x83, 0xc4, 0x18, 0x5b, 0x5d, 0x41, 0x5c, 0xc3}));
+      X86::find_epilogue({}, bytes({0x48, 0x83, 0xc4, 0x18, 0x5b, 0x5d, 0x41, 0x5c, 0xc3}));
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->base, X86::kStackPointer);
   EXPECT_EQ(exit->return_slot, 0x18 + 24);
@@ -59,7 +59,7 @@ TEST(X86Frames, runs_an_epilogue_to_its_return) {
 }
 
 TEST(X86Frames, counts_from_the_frame_pointer_after_leave) {
-  const auto exit = X86::find_exit({}, bytes({0xc9, 0xc2, 0x10, 0x00}));  // leave; ret $16
+  const auto exit = X86::find_epilogue({}, bytes({0xc9, 0xc2, 0x10, 0x00}));  // leave; ret $16
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->base, X86::kFramePointer);
   EXPECT_EQ(exit->return_slot, 8);
@@ -67,8 +67,9 @@ TEST(X86Frames, counts_from_the_frame_pointer_after_leave) {
 }
 
 TEST(X86Frames, sees_a_tail_call_only_behind_a_pop) {
-  EXPECT_FALSE(X86::find_exit({}, bytes({0xe9, 0, 1, 0, 0})));
-  const auto exit = X86::find_exit({}, bytes({0x5b, 0xe9, 0, 1, 0, 0}));  // pop %rbx; jmp .+0x100
+  EXPECT_FALSE(X86::find_epilogue({}, bytes({0xe9, 0, 1, 0, 0})));
+  const auto exit =
+      X86::find_epilogue({}, bytes({0x5b, 0xe9, 0, 1, 0, 0}));  // pop %rbx; jmp .+0x100
   ASSERT_TRUE(exit);
   EXPECT_TRUE(exit->by_jump);
   EXPECT_EQ(exit->jump_target, 6 + 0x100);
@@ -76,11 +77,11 @@ TEST(X86Frames, sees_a_tail_call_only_behind_a_pop) {
 }
 
 TEST(X86Frames, finds_no_exit_where_something_else_comes_first) {
-  EXPECT_FALSE(X86::find_exit({}, {}));
-  EXPECT_FALSE(X86::find_exit({}, bytes({0x5b})));                    // cut off
-  EXPECT_FALSE(X86::find_exit({}, bytes({0x5b, 0x89, 0xc0, 0xc3})));  // mov %eax,%eax
-  EXPECT_FALSE(X86::find_exit({}, bytes({0x5c, 0xc3})));              // pop %rsp
-  EXPECT_FALSE(X86::find_exit({}, bytes({0x5d, 0xc9, 0xc3})));        // leave by a popped rbp
+  EXPECT_FALSE(X86::find_epilogue({}, {}));
+  EXPECT_FALSE(X86::find_epilogue({}, bytes({0x5b})));                    // cut off
+  EXPECT_FALSE(X86::find_epilogue({}, bytes({0x5b, 0x89, 0xc0, 0xc3})));  // mov %eax,%eax
+  EXPECT_FALSE(X86::find_epilogue({}, bytes({0x5c, 0xc3})));              // pop %rsp
+  EXPECT_FALSE(X86::find_epilogue({}, bytes({0x5d, 0xc9, 0xc3})));        // leave by a popped rbp
 }
 
 TEST(X86Frames, finds_return_addresses_under_stubs_and_prologues) {
@@ -156,7 +157,7 @@ constexpr std::uint32_t kNop = 0xd503201f;
 
 TEST(ArmFrames, epilogues_are_followed_to_their_return) {
   const auto exit =
-      Arm::find_exit({}, words({kLdpX29X30At64, kStrX8ToX19, kLdrX19At48, kAddSp112, kRet}));
+      Arm::find_epilogue({}, words({kLdpX29X30At64, kStrX8ToX19, kLdrX19At48, kAddSp112, kRet}));
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->base, Arm::kStackPointer);
   EXPECT_EQ(exit->return_slot, 112);
@@ -168,13 +169,13 @@ TEST(ArmFrames, epilogues_are_followed_to_their_return) {
   EXPECT_EQ(exit->restored[2].slot, 48);
 
   // mov sp, x29; ldp x29, x30, [sp], #48; retaa
-  const auto rebased = Arm::find_exit({}, words({0x910003bf, kLdpX29X30Post48, 0xd65f0bff}));
+  const auto rebased = Arm::find_epilogue({}, words({0x910003bf, kLdpX29X30Post48, 0xd65f0bff}));
   ASSERT_TRUE(rebased);
   EXPECT_EQ(rebased->base, Arm::kFramePointer);
   EXPECT_EQ(rebased->return_slot, 48);
   EXPECT_EQ(rebased->restored[1].slot, 8);
 
-  const auto empty = Arm::find_exit({}, words({kRet}));
+  const auto empty = Arm::find_epilogue({}, words({kRet}));
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->return_slot, 0);
 }
@@ -182,43 +183,43 @@ TEST(ArmFrames, epilogues_are_followed_to_their_return) {
 TEST(ArmFrames, jumps_leave_only_behind_a_frame_that_was_given_up) {
   constexpr std::uint32_t kJump16 = 0x14000004;
   constexpr std::uint32_t kBrX16 = 0xd61f0200;
-  EXPECT_FALSE(Arm::find_exit({}, words({kJump16})));
-  EXPECT_FALSE(Arm::find_exit(words({kNop}), words({kBrX16})));
-  const auto after = Arm::find_exit(words({kLdpX29X30Post48}), words({kJump16}));
+  EXPECT_FALSE(Arm::find_epilogue({}, words({kJump16})));
+  EXPECT_FALSE(Arm::find_epilogue(words({kNop}), words({kBrX16})));
+  const auto after = Arm::find_epilogue(words({kLdpX29X30Post48}), words({kJump16}));
   ASSERT_TRUE(after);
   EXPECT_TRUE(after->by_jump);
   EXPECT_EQ(after->jump_target, 16);
-  const auto indirect = Arm::find_exit({}, words({kLdpX29X30Post48, kBrX16}));
+  const auto indirect = Arm::find_epilogue({}, words({kLdpX29X30Post48, kBrX16}));
   ASSERT_TRUE(indirect);
   EXPECT_TRUE(indirect->by_jump);
   EXPECT_FALSE(indirect->jump_target);
 }
 
 TEST(ArmFrames, what_is_no_epilogue_is_not_taken_for_one) {
-  EXPECT_FALSE(Arm::find_exit({}, {}));
-  EXPECT_FALSE(Arm::find_exit({}, words({kLdpX29X30Post48})));  // cut off
-  EXPECT_FALSE(Arm::find_exit({}, words({0xaa0003f3, kRet})));  // mov x19, x0
-  EXPECT_FALSE(Arm::find_exit({}, words({0xf9000ff3, kRet})));  // str x19, [sp, #24]
-  EXPECT_FALSE(Arm::find_exit({}, words({0x94000001, kRet})));  // bl
-  EXPECT_FALSE(Arm::find_exit({}, words({kLdpX29X30At64, 0x910003bf, kRet})));  // mov sp, x29
+  EXPECT_FALSE(Arm::find_epilogue({}, {}));
+  EXPECT_FALSE(Arm::find_epilogue({}, words({kLdpX29X30Post48})));  // cut off
+  EXPECT_FALSE(Arm::find_epilogue({}, words({0xaa0003f3, kRet})));  // mov x19, x0
+  EXPECT_FALSE(Arm::find_epilogue({}, words({0xf9000ff3, kRet})));  // str x19, [sp, #24]
+  EXPECT_FALSE(Arm::find_epilogue({}, words({0x94000001, kRet})));  // bl
+  EXPECT_FALSE(Arm::find_epilogue({}, words({kLdpX29X30At64, 0x910003bf, kRet})));  // mov sp, x29
 }
 
 TEST(ArmFrames, prologues_are_read_as_far_as_they_were_done) {
   constexpr std::uint32_t kSubSp112 = 0xd101c3ff;       // sub sp, sp, #112
   constexpr std::uint32_t kStpX29X30At64 = 0xa9047bfd;  // stp x29, x30, [sp, #64]
   constexpr std::uint32_t kSetFrame = 0x910103fd;       // add x29, sp, #64
-  EXPECT_EQ(Arm::read_entry({}).lowered, 0);
-  EXPECT_EQ(Arm::read_entry(words({kSubSp112})).lowered, 112);
-  EXPECT_FALSE(Arm::read_entry(words({kSubSp112, kStpX29X30At64})).frame_pointer_slot);
-  const auto whole = Arm::read_entry(words({kSubSp112, kStpX29X30At64, kSetFrame}));
+  EXPECT_EQ(Arm::read_prologue({}).lowered, 0);
+  EXPECT_EQ(Arm::read_prologue(words({kSubSp112})).lowered, 112);
+  EXPECT_FALSE(Arm::read_prologue(words({kSubSp112, kStpX29X30At64})).frame_pointer_slot);
+  const auto whole = Arm::read_prologue(words({kSubSp112, kStpX29X30At64, kSetFrame}));
   EXPECT_EQ(whole.lowered, 112);
   EXPECT_EQ(whole.frame_pointer_slot, 64);
   // stp x29, x30, [sp, #-32]!; mov x29, sp
-  const auto pushed = Arm::read_entry(words({0xa9be7bfd, 0x910003fd}));
+  const auto pushed = Arm::read_prologue(words({0xa9be7bfd, 0x910003fd}));
   EXPECT_EQ(pushed.lowered, 32);
   EXPECT_EQ(pushed.frame_pointer_slot, 0);
-  // What is in front of a branch is not of this prologue: cbz x0, .+8.
-  EXPECT_EQ(Arm::read_entry(words({kSubSp112, 0xb4000040, kNop})).lowered, 0);
+  // Instructions before a branch do not belong to this prologue: cbz x0, .+8.
+  EXPECT_EQ(Arm::read_prologue(words({kSubSp112, 0xb4000040, kNop})).lowered, 0);
 }
 
 TEST(ArmFrames, calls_and_idle_instructions_are_known) {

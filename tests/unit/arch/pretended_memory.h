@@ -9,7 +9,7 @@
 
 namespace sp::arch {
 
-/// Memory that holds the 64-bit words it was given; everything else cannot be accessed.
+/// Memory with the given 64-bit words; other accesses fail.
 class PretendedMemory : public MemoryAccess {
  public:
   std::map<std::uint64_t, std::uint64_t> words;

@@ -13,7 +13,7 @@ namespace sp::arch {
 namespace {
 
 TEST(X86Registers, lie_where_the_kernel_puts_them) {
-  // Offsets of user_regs_struct, as <sys/reg.h> numbers its words.
+  // Offsets in user_regs_struct, from the word numbers of <sys/reg.h>.
   EXPECT_EQ(offsetof(x86_64::Registers, rax), 10U * 8U);
   EXPECT_EQ(offsetof(x86_64::Registers, orig_rax), 15U * 8U);
   EXPECT_EQ(offsetof(x86_64::Registers, rip), 16U * 8U);

@@ -12,7 +12,7 @@
 namespace sp::arch {
 namespace {
 
-/// Name -> number from the `#define __NR_name number` lines of a header; empty where it is missing.
+/// Name -> number from the `#define __NR_name number` lines of a header; empty if it is missing.
 std::map<std::string, int> numbers_of(const std::string& header) {
   std::map<std::string, int> numbers;
   std::ifstream in(header);
@@ -45,7 +45,7 @@ TEST(SyscallNames, are_those_of_the_generic_header) {
   if (numbers.empty()) {
     GTEST_SKIP() << "this machine has no asm-generic/unistd.h";
   }
-  // What that header has for other CPUs than this one, and its own markers.
+  // The header's entries for other CPUs, and its markers.
   for (const char* other : {"sync_file_range2", "fstatat", "arch_specific_syscall", "syscalls"}) {
     numbers.erase(other);
   }
@@ -98,7 +98,7 @@ TEST(X86Syscall, eintr_and_restarts_are_told_apart) {
 
 TEST(X86Syscall, rewound_is_left_to_the_kernel_to_restart) {
   x86_64::Registers registers = x86_after(232, -EINTR);
-  x86_64::rewind_syscall(registers, 99);
+  x86_64::restart_call(registers, 99);
   EXPECT_TRUE(x86_64::will_restart(registers));
   EXPECT_EQ(registers.rip, 0x401002U);
   EXPECT_EQ(registers.orig_rax, 232U);
@@ -122,21 +122,21 @@ TEST(AArch64Syscall, rewound_stands_on_its_svc_with_the_first_argument) {
   aarch64::Registers registers;
   registers.pc = 0x1004;
   registers.x[0] = static_cast<std::uint64_t>(std::int64_t{-EINTR});
-  aarch64::rewind_syscall(registers, 5);
+  aarch64::restart_call(registers, 5);
   EXPECT_EQ(registers.pc, 0x1000U);
   EXPECT_EQ(registers.x[0], 5U);
 }
 
 TEST(Rewinding, is_allowed_for_waits_and_never_for_close_or_sleep) {
-  EXPECT_TRUE(x86_64::is_safe_to_rewind(232));  // epoll_wait
-  EXPECT_TRUE(x86_64::is_safe_to_rewind(128));  // rt_sigtimedwait
-  EXPECT_TRUE(x86_64::is_safe_to_rewind(0));    // read
-  EXPECT_FALSE(x86_64::is_safe_to_rewind(3));   // close
-  EXPECT_FALSE(x86_64::is_safe_to_rewind(35));  // nanosleep
-  EXPECT_FALSE(x86_64::is_safe_to_rewind(-1));
-  EXPECT_TRUE(aarch64::is_safe_to_rewind(22));    // epoll_pwait
-  EXPECT_FALSE(aarch64::is_safe_to_rewind(57));   // close
-  EXPECT_FALSE(aarch64::is_safe_to_rewind(101));  // nanosleep
+  EXPECT_TRUE(x86_64::is_restartable(232));  // epoll_wait
+  EXPECT_TRUE(x86_64::is_restartable(128));  // rt_sigtimedwait
+  EXPECT_TRUE(x86_64::is_restartable(0));    // read
+  EXPECT_FALSE(x86_64::is_restartable(3));   // close
+  EXPECT_FALSE(x86_64::is_restartable(35));  // nanosleep
+  EXPECT_FALSE(x86_64::is_restartable(-1));
+  EXPECT_TRUE(aarch64::is_restartable(22));    // epoll_pwait
+  EXPECT_FALSE(aarch64::is_restartable(57));   // close
+  EXPECT_FALSE(aarch64::is_restartable(101));  // nanosleep
 }
 
 }  // namespace

@@ -8,8 +8,7 @@
 namespace sp::arch::x86_64 {
 namespace {
 
-// tests/live compares every form with the CPU; here stand the cases that a reader looks for, and
-// those that must be refused.
+// tests/live compares every form with the CPU; these tests show typical cases and refused ones.
 class X86Emulation : public testing::Test {
  protected:
   X86Emulation() {
@@ -118,6 +117,85 @@ TEST_F(X86Emulation, refuses_what_it_must_leave_to_the_cpu) {
                           ""}) {
     expect_refused(hex);
   }
+}
+
+TEST_F(X86Emulation, leaves_what_cpus_disagree_on_to_the_cpu) {
+  registers.rcx = 9;
+  for (const char* hex : {"f2 e0 10",
+                          "f2 e1 10",
+                          "f2 e2 10",
+                          "f2 e3 10",  // loops and jrcxz
+                          "f3 e0 10",
+                          "f3 e1 10",
+                          "f3 e2 10",
+                          "f3 e3 10",  // with F2 and F3
+                          "f3 74 10",
+                          "f3 e8 00 00 00 00",
+                          "f3 eb 00",
+                          "f3 ff e0",
+                          "66 e8 00 00 00 00",
+                          "66 e2 00",
+                          "66 75 00",
+                          "66 0f 84 00 00 00 00",
+                          "66 c3",
+                          "66 ff e0",
+                          "66 ff d0",  // 64 bits, or 16
+                          "64 75 00",
+                          "65 e8 00 00 00 00",
+                          "64 c3",
+                          "64 ff e0",
+                          "f2 f3 c3",
+                          "f3 f2 c3",
+                          "64 65 8b 00",  // two of a kind
+                          "66 63 c1",     // movsxd of two bytes, or four
+                          "f6 c9 01",
+                          "f7 c9 01 00 00 00",  // test as /1
+                          "0f 1f c8",
+                          "66 f3 0f 1e fa",
+                          "f3 48 0f 1e fa",
+                          "f3 41 90"}) {
+    expect_refused(hex);
+  }
+}
+
+TEST_F(X86Emulation, follows_branches_with_prefixes_that_compilers_and_linkers_emit) {
+  const struct {
+    const char* hex;
+    const char* text;
+    std::uint64_t to;
+  } goldens[] = {
+      {"f2 eb 10", "bnd jmp", 0x401013},
+      {"f2 75 10", "bnd jne", 0x401013},
+      {"f2 e8 10 00 00 00", "bnd call", 0x401016},
+      {"f2 c3", "bnd ret", 0x401234},
+      {"f3 c3", "rep ret", 0x401234},
+      {"3e ff e0", "notrack jmp *%rax", 0x405000},
+      {"3e 75 10", "jne,pt", 0x401013},
+      {"2e 75 10", "jne,pn", 0x401013},
+      {"2e e8 10 00 00 00", "cs call, for indirect-branch thunks", 0x401016},
+      {"67 e8 10 00 00 00", "addr32 call, relaxed by the linker", 0x401016},
+      {"66 66 48 e8 10 00 00 00", "data16 data16 rex.W call __tls_get_addr", 0x401018},
+      {"66 48 e8 10 00 00 00", "data16 rex.W call", 0x401017},
+      {"66 48 ff 15 f8 0f 00 00", "data16 rex.W call *0xff8(%rip)", 0x403000},
+  };
+  registers.rax = 0x405000;
+  const Registers before = registers;
+  for (const auto& golden : goldens) {
+    registers = before;
+    EXPECT_EQ(run(golden.hex), Emulated::done) << golden.text;
+    EXPECT_EQ(registers.rip, golden.to) << golden.text;
+    memory.words[0x7ff0] = 0x401234;
+  }
+}
+
+TEST_F(X86Emulation, counts_loops_in_ecx_with_67) {
+  registers.rcx = 0xff00000001;
+  ASSERT_EQ(run("67 e2 10"), Emulated::done);
+  EXPECT_EQ(registers.rip, 0x401003U);
+  EXPECT_EQ(registers.rcx, 0U);
+  registers.rcx = 0xff00000000;
+  ASSERT_EQ(run("67 e3 10"), Emulated::done);
+  EXPECT_EQ(registers.rip, 0x401016U);
 }
 
 TEST_F(X86Emulation, refuses_to_jump_out_of_user_space) {

@@ -12,10 +12,10 @@ namespace {
 
 using core::Address;
 
-/// Straight code from 0x1000 on.
+/// Straight-line code from 0x1000 on.
 JumpOnPath follow(const std::string& hex, const std::vector<KnownRegister>& known = {}) {
   const auto code = bytes_of(hex);
-  std::vector<PathStep> path;
+  std::vector<PathInstruction> path;
   for (std::size_t at = 0; at < code.size();) {
     const auto left = std::span(code).subspan(at);
     const auto encoding = read_encoding(left);

@@ -18,7 +18,7 @@ void expect_copy(const char* hex, Address to, const char* copy) {
   EXPECT_EQ(*relocated, bytes_of(copy)) << hex;
 }
 
-// tests/live runs copies of every form; here stands what they look like.
+// tests/live runs copies of every form; these tests show what they look like.
 
 TEST(X86Relocation, copies_a_plain_instruction_and_jumps_back) {
   expect_copy("48 89 e5", kNear,
@@ -49,6 +49,39 @@ TEST(X86Relocation, turns_a_conditional_jump_into_two_jumps) {
               "67 e3 05"
               "e9 fb ff ef ff"    // jmp 0x401003
               "e9 06 00 f0 ff");  // jmp 0x401013
+}
+
+TEST(X86Relocation, keeps_prefixes) {
+  expect_copy("f2 e1 10", kNear,  // repne loope 0x401013, which AMD's CPUs take for loopne
+              "f2 e1 05"
+              "e9 fb ff ef ff"                // jmp 0x401003
+              "e9 06 00 f0 ff");              // jmp 0x401013
+  expect_copy("3e 0f 85 00 01 00 00", kNear,  // jne,pt 0x401107
+              "3e 75 05"
+              "e9 ff ff ef ff"    // jmp 0x401007
+              "e9 fa 00 f0 ff");  // jmp 0x401107
+  expect_copy("f2 eb 10", kNear, "f2 e9 0d 00 f0 ff");
+  expect_copy("f2 e8 00 01 00 00", kNear,
+              "68 06 10 40 00"
+              "f2 e9 fb 00 f0 ff");
+  expect_copy("66 66 48 e8 00 01 00 00", kNear,
+              "68 08 10 40 00"
+              "66 66 48 e9 fb 00 f0 ff");
+  expect_copy("3e ff d0", kNear,  // notrack call *%rax
+              "68 03 10 40 00"
+              "3e ff e0");
+}
+
+TEST(X86Relocation, keeps_of_a_far_jumps_prefixes_what_does_not_change_its_operand) {
+  expect_copy("f2 64 67 eb 10", kFar,
+              "f2 ff 25 00 00 00 00"
+              "15 10 40 00 00 00 00 00");
+}
+
+TEST(X86Relocation, refuses_a_short_jump_with_more_prefixes_than_a_near_one_can_have) {
+  expect_copy("2e 2e 2e 2e 2e 2e 2e 2e 2e 2e eb 10", kNear,
+              "2e 2e 2e 2e 2e 2e 2e 2e 2e 2e e9 0d 00 f0 ff");
+  EXPECT_FALSE(relocate(bytes_of("2e 2e 2e 2e 2e 2e 2e 2e 2e 2e 2e eb 10"), kFrom, kNear));
 }
 
 TEST(X86Relocation, calls_leave_the_return_address_of_the_original) {

@@ -52,7 +52,7 @@ TEST(MappedFile, says_what_failed) {
   EXPECT_EQ(MappedFile::map(-1, "x").error().code, EBADF);
 }
 
-// Opening a named pipe for reading would wait for a writer for ever.
+// Opening a named pipe for reading would wait for a writer forever.
 TEST(MappedFile, does_not_wait_for_a_pipe) {
   const sp::test::ScratchFolder folder;
   const std::string path = folder.path() + "/pipe";

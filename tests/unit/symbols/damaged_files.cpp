@@ -22,7 +22,7 @@ using sp::test::Bytes;
 
 constexpr ModuleId kId{1};
 
-/// Names some addresses of the file; all that matters is that it comes back with an answer.
+/// Symbolizes some addresses of the file. It only has to return.
 void name_some(Bytes bytes, std::mt19937_64& random) {
   const auto image = ElfImage::parse(MappedFile::copy(std::move(bytes)));
   if (!image) {
@@ -47,7 +47,7 @@ void name_some(Bytes bytes, std::mt19937_64& random) {
   }
 }
 
-/// A small but complete program, as the test's own sections without what makes it large.
+/// A small but complete program: the test's own sections without the large ones.
 Bytes small_program() {
   sp::test::ElfBuilder builder;
   builder.set_build_id("\x01\x02\x03\x04\x05\x06\x07\x08");

@@ -49,7 +49,7 @@ TEST(Demangle, leaves_other_names_as_they_are) {
   }
 }
 
-// Each substitution doubles the text: 350 bytes stand for 2^35 names.
+// Each substitution doubles the text: 350 bytes expand to 2^35 names.
 TEST(Demangle, cuts_names_that_explode) {
   std::string symbol = "_Z1f1pIiiE";
   const std::string digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWX";

@@ -159,7 +159,7 @@ class ElfBuilder {
   [[nodiscard]] std::shared_ptr<const core::MappedFile> build_file() {
     return core::MappedFile::copy(build());
   }
-  /// Null where the file is not one that ElfImage reads.
+  /// Null if ElfImage rejects the file.
   [[nodiscard]] std::shared_ptr<const core::ElfImage> build_image() {
     return core::ElfImage::parse(build_file()).value_or(nullptr);
   }

@@ -84,7 +84,7 @@ TEST(FdeBounds, survives_a_table_that_claims_too_much) {
   Bytes header = sp::test::bytes_of({1, 0x1B, 0x03, 0x3B, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF});
   builder.add({".eh_frame_hdr", SHT_PROGBITS, SHF_ALLOC, kHeader, header});
   const auto image = builder.build_image();
-  // The table is refused, so .eh_frame itself is read.
+  // The table is rejected, so .eh_frame itself is read.
   EXPECT_EQ(FdeBounds(image, ElfSections(image)).find(0x1004), (CodeRange{0x1000, 0x1010}));
 }
 

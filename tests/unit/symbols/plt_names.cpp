@@ -95,7 +95,8 @@ ElfBuilder with_relocations(std::uint16_t machine, std::uint64_t jump_slot,
 
 TEST(PltNames, takes_names_from_the_slots_relocations) {
   ElfBuilder builder = with_relocations(EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_IRELATIVE);
-  // Three stubs at 0x1010, 0x1020, 0x1030 for the slots 0x4018, 0x4020, and one nobody fills.
+  // Three stubs at 0x1010, 0x1020, 0x1030, for the slots 0x4018, 0x4020, and one without
+  // relocation.
   Bytes code(16, std::byte{0xCC});
   for (const std::uint32_t displacement : {0x4018U - 0x1016, 0x4020U - 0x1026, 0x5000U - 0x1036}) {
     sp::test::append(code, std::uint16_t{0x25FF});

@@ -12,7 +12,7 @@
 
 namespace sp::test {
 
-/// A folder that goes with its test.
+/// A temporary folder, removed at the end of its test.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -28,7 +28,7 @@ class ScratchFolder {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Writes path()/name, whose folders are made.
+  /// Writes path()/name and creates its folders.
   std::string write(const std::string& name, std::string_view text) const {
     const std::filesystem::path file = std::filesystem::path(path_) / name;
     std::filesystem::create_directories(file.parent_path());

@@ -139,7 +139,7 @@ TEST(SymbolTable, joins_the_dynamic_and_the_full_table_of_several_files) {
   EXPECT_EQ(name_at(table, 0x10FF), "unsized");
 }
 
-// The slow and obvious way to the same answer.
+// A slow and obvious implementation for comparison.
 TEST(SymbolTable, agrees_with_a_search_of_all_symbols) {
   std::mt19937 random(11);
   for (int round = 0; round < 50; ++round) {

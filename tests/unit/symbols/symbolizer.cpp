@@ -106,7 +106,7 @@ TEST(Symbolizer, reads_no_lines_when_they_are_not_wanted) {
   EXPECT_FALSE(frames[0].source.has_value());
 }
 
-// A loaded libc is a real stripped library, and its table says what each of its bytes is called.
+// A loaded libc is a real stripped library; its table names each of its functions.
 TEST(Symbolizer, names_every_exported_function_of_libc_at_both_ends) {
   Dl_info info{};
   ASSERT_NE(::dladdr(reinterpret_cast<const void*>(&::gnu_get_libc_version), &info), 0);  // NOLINT

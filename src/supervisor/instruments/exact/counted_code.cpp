@@ -112,7 +112,7 @@ bool CountedCode::insert_at(const core::Instruction& instruction) {
 }
 
 void CountedCode::insert_gate(Address behind) {
-  constexpr auto& kSyscall = arch::NativeRescue::kSyscall;
+  constexpr auto& kSyscall = arch::NativeTrapHandler::kSyscall;
   const Address at = behind - kSyscall.size();
   if (!may_insert() || regions().at(at) != CodeKind::file_backed || !gates_.insert(at).second) {
     return;

@@ -69,7 +69,7 @@ void ExactCounter::begin_thread(Tracee& tracee, Address pc, core::TimePoint now)
   thread.begun = true;
   const CountedCode& code = counted_code(*tracee.process);
   // Copies of atomic sequences that cannot be stepped through have breakpoints, too.
-  if ((code.may_insert() || Native::kLongestExclusive > 0) && !code.trap_handler().tried) {
+  if ((code.may_insert() || Native::kLongestAtomicSequence > 0) && !code.trap_handler().tried) {
     install_handler(tracee);
   }
   const bool inherited = thread.mask.blocks_trap();

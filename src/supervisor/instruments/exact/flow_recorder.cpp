@@ -60,7 +60,7 @@ void FlowRecorder::read_maps(const TracedProcess& process, core::ThreadId thread
     return;
   }
   flush(process, thread);  // what was counted means what the maps said until now
-  core::Mapped mapped{core::parse_maps(*text)};
+  core::MappingSnapshot mapped{core::parse_maps(*text)};
   CountedCode& code = counted_code(process);
   code.set_maps(mapped.maps);
   outbox_.deliver({code.owner(), thread, core::Clock::now(), std::move(mapped)});

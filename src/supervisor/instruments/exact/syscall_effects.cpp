@@ -14,7 +14,7 @@ namespace sp::supervisor {
 namespace {
 
 using arch::Native;
-using arch::NativeRescue;
+using arch::NativeTrapHandler;
 using core::Address;
 using core::Flow;
 
@@ -112,12 +112,12 @@ bool SyscallEffects::emulate_mask_change(Tracee& tracee, const SyscallRequest& r
 
 bool SyscallEffects::emulate_at_gate(Tracee& tracee, const BreakpointSite& gate,
                                      ptrace::Registers& registers) {
-  const auto [number, arguments] = NativeRescue::next_call(registers);
+  const auto [number, arguments] = NativeTrapHandler::next_call(registers);
   if (!counted_thread(tracee).mask.change(tracee.process->id.pid, tracee.id.tid,
                                           {number, arguments})) {
     return false;
   }
-  NativeRescue::finish_call(registers, 0);
+  NativeTrapHandler::finish_call(registers, 0);
   Native::set_pc(registers, gate.instruction.next());
   FlowRecorder::return_from_syscall(tracee, gate.instruction.next());
   return true;
@@ -181,7 +181,7 @@ void SyscallEffects::before_sigaction(const Tracee& tracee, CountedThread::Sysca
   }
   // The default action is what it sees already.
   if (auto registers = ptrace::registers(tracee.id.tid)) {
-    NativeRescue::set_second_argument(*registers, 0);
+    NativeTrapHandler::set_second_argument(*registers, 0);
     syscall.without_second = ptrace::set_registers(tracee.id.tid, *registers).has_value();
   }
 }
@@ -190,7 +190,7 @@ void SyscallEffects::after_sigaction(const Tracee& tracee, const CountedThread::
   const auto& arguments = syscall.request.arguments;
   if (syscall.without_second) {
     if (auto registers = ptrace::registers(tracee.id.tid)) {
-      NativeRescue::set_second_argument(*registers, arguments[1]);
+      NativeTrapHandler::set_second_argument(*registers, arguments[1]);
       (void)ptrace::set_registers(tracee.id.tid, *registers);
     }
   }

@@ -36,7 +36,7 @@ void ThreadRunner::continue_thread(Tracee& tracee) {
                                               : ptrace::step(tid, 0));
     return;
   }
-  if constexpr (Native::kLongestExclusive > 0) {
+  if constexpr (Native::kLongestAtomicSequence > 0) {
     if (thread.stepped && !thread.syscall && thread.next && thread.next->flow == Flow::next) {
       auto registers = ptrace::registers(tid);
       if (registers && Native::pc(*registers) == thread.next->address &&

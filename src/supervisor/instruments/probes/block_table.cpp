@@ -18,13 +18,13 @@ BlockTable BlockTable::forked() const {
   return table;
 }
 
-void BlockTable::update(ProbedFunction& function, const core::FunctionMap& map,
+void BlockTable::update(ProbedFunction& function, const core::ControlFlowGraph& map,
                         std::optional<core::TimePoint> since, const ChooseProbe& choose_probe) {
   std::vector<std::uint32_t> known = function.blocks;
   std::sort(known.begin(), known.end(), [this](std::uint32_t a, std::uint32_t b) {
     return blocks_[a].start < blocks_[b].start;
   });
-  for (const core::MappedBlock& mapped : map.blocks) {
+  for (const core::BasicBlock& mapped : map.blocks) {
     if (by_start_.contains(mapped.start)) {
       continue;
     }
@@ -38,7 +38,7 @@ void BlockTable::update(ProbedFunction& function, const core::FunctionMap& map,
     }
     add(function, mapped.start, split, since);
   }
-  for (const core::MappedBlock& mapped : map.blocks) {
+  for (const core::BasicBlock& mapped : map.blocks) {
     update(blocks_[by_start_.at(mapped.start)], mapped, choose_probe);
   }
 }
@@ -64,7 +64,7 @@ void BlockTable::add(ProbedFunction& function, Address start, const ProbedBlock*
   blocks_.push_back(block);
 }
 
-void BlockTable::update(ProbedBlock& block, const core::MappedBlock& mapped,
+void BlockTable::update(ProbedBlock& block, const core::BasicBlock& mapped,
                         const ChooseProbe& choose_probe) {
   std::uint32_t size = 0;
   for (const std::uint8_t length : mapped.lengths) {

@@ -8,7 +8,7 @@
 
 #include "core/address.h"
 #include "core/clock.h"
-#include "core/code_map.h"
+#include "core/control_flow_graph.h"
 #include "core/probed_code.h"
 #include "supervisor/instruments/probes/probed_block.h"
 #include "supervisor/instruments/probes/probed_function.h"
@@ -20,7 +20,7 @@ namespace sp::supervisor {
 class BlockTable {
  public:
   /// The instruction of a block that gets its breakpoint; see probe_placement.h.
-  using ChooseProbe = std::function<core::Address(const core::MappedBlock&)>;
+  using ChooseProbe = std::function<core::Address(const core::BasicBlock&)>;
 
   /// A forked child's table: the same blocks, nothing counted.
   [[nodiscard]] BlockTable forked() const;
@@ -28,7 +28,7 @@ class BlockTable {
   /// Adds those blocks of `map` that the function does not have yet, and updates those whose size
   /// changed because there is a new leader in them. A block that begins within a known one has the
   /// count of that one; any other is counted from `since`.
-  void update(ProbedFunction& function, const core::FunctionMap& map,
+  void update(ProbedFunction& function, const core::ControlFlowGraph& map,
               std::optional<core::TimePoint> since, const ChooseProbe& choose_probe);
   /// The code in `mapped` is unmapped. Its blocks keep their numbers.
   void forget(core::AddressRange mapped);
@@ -49,7 +49,7 @@ class BlockTable {
  private:
   void add(ProbedFunction& function, core::Address start, const ProbedBlock* split,
            std::optional<core::TimePoint> since);
-  static void update(ProbedBlock& block, const core::MappedBlock& mapped,
+  static void update(ProbedBlock& block, const core::BasicBlock& mapped,
                      const ChooseProbe& choose_probe);
 
   ProbedBlocks blocks_;

@@ -1,5 +1,7 @@
 #include "supervisor/instruments/probes/exploration.h"
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -41,6 +43,16 @@ bool Exploration::note_step(Tracee& tracee, Address pc) {
     (void)ptrace::resume(tracee.id.tid, 0);
   }
   return goes_on;
+}
+
+void Exploration::hide_step(const Tracee& tracee, ptrace::Registers& registers) {
+  std::array<std::byte, kLongestCode> code{};
+  const core::Stepped::At& done = probed_thread(tracee).window->path.back();
+  std::copy(done.code.begin(), done.code.end(), code.begin());
+  ThreadMemory memory(tracee.id.tid);
+  if (Native::hide_step(std::span(code).first(done.size), registers, memory)) {
+    (void)ptrace::set_registers(tracee.id.tid, registers);
+  }
 }
 
 void Exploration::end(Tracee& tracee) {

@@ -5,6 +5,7 @@
 
 #include "core/address.h"
 #include "supervisor/channels/outbox.h"
+#include "supervisor/linux/ptrace.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
@@ -20,6 +21,9 @@ class Exploration {
   /// The thread is about to execute what is at `pc`. False where its window ends there: it runs
   /// freely again.
   bool note_step(Tracee& tracee, core::Address pc);
+  /// A step of the window is over: makes what it shows of us (the trap flag) disappear. Sets the
+  /// thread's registers.
+  static void hide_step(const Tracee& tracee, ptrace::Registers& registers);
   /// Ends the thread's window, which there is, and delivers it.
   void end(Tracee& tracee);
 

@@ -25,6 +25,15 @@ void HitCounter::count_block(const Tracee& tracee, const BreakpointSite& site,
   hits_.fetch_add(1, std::memory_order_relaxed);
 }
 
+void HitCounter::take_back(const Tracee& tracee, Address site) {
+  ProbedCode& code = probed_code(*tracee.process);
+  const BreakpointSite* const probe = code.site_at(site);
+  if (probed_thread(tracee).counted && probe != nullptr &&
+      probe->block != BreakpointSite::kNoBlock) {
+    code.take_back_hit(code.block_of(*probe));
+  }
+}
+
 void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address to,
                             core::TimePoint now) {
   if (!core::ends_block(site.instruction.flow)) {

@@ -22,6 +22,8 @@ class HitCounter {
       : costs_(costs), keep_hot_probes_(keep_hot_probes) {}
 
   void count_block(const Tracee& tracee, const BreakpointSite& site, core::TimePoint now);
+  /// The last count of the block at `site` was none: its instruction is still to be executed.
+  static void take_back(const Tracee& tracee, core::Address site);
   /// Control goes from the probe's instruction to `to`. Maps what is new there.
   void count_edge(const Tracee& tracee, BreakpointSite& site, core::Address to,
                   core::TimePoint now);

@@ -64,7 +64,7 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
     }
     if (!std::exchange(told, true)) {
       // What is counted from now on is meant as these say.
-      outbox_.deliver({process.id, {tid, 0}, begin, core::Mapped{scan->maps()}});
+      outbox_.deliver({process.id, {tid, 0}, begin, core::MappingSnapshot{scan->maps()}});
     }
     ProbedCode::Since since{core::Clock::now(), when != When::at_attach};
     if (when == When::at_start) {

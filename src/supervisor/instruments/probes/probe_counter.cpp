@@ -2,18 +2,12 @@
 
 #include <signal.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <utility>
 
 #include "arch/native.h"
-#include "core/log.h"
-#include "supervisor/breakpoints/edge_flow.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/trap_origin.h"
-#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 namespace {
@@ -196,13 +190,7 @@ void ProbeCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
       return;
     }
   } else {
-    std::array<std::byte, kLongestCode> bytes{};
-    const auto& done = thread.window->path.back();
-    std::copy(done.code.begin(), done.code.end(), bytes.begin());
-    ThreadMemory memory(tracee.id.tid);
-    if (Native::hide_step(std::span(bytes).first(done.size), registers, memory)) {
-      (void)ptrace::set_registers(tracee.id.tid, registers);
-    }
+    exploration_.hide_step(tracee, registers);
     costs_.add_work(core::Clock::now() - now);
     if (!exploration_.note_step(tracee, pc)) {
       return;
@@ -224,12 +212,8 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
   thread.was_stepped = thread.was_stepped || thread.displaced.is_active() || thread.window;
   if (thread.displaced.is_active()) {
     thread.displaced.cancel(code, tracee.id.tid);
-  } else if (const auto left = leave_copy(code, tracee.id.tid);
-             left && !left->executed && thread.counted) {
-    const BreakpointSite* const site = code.site_at(left->site);
-    if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
-      code.take_back_hit(code.block_of(*site));  // it comes back to the breakpoint
-    }
+  } else if (const auto left = leave_copy(code, tracee.id.tid); left && !left->executed) {
+    HitCounter::take_back(tracee, left->site);
   }
   if (thread.window) {
     exploration_.end(tracee);

@@ -42,7 +42,7 @@ bool is_emulated(Address address, std::span<const std::byte> code) {
 
 }  // namespace
 
-Address choose_probe(const core::MappedBlock& block, const CodeAnalysis::Read& read,
+Address choose_probe(const core::BasicBlock& block, const CodeAnalysis::Read& read,
                      const IsInSequence& is_in_sequence) {
   Address last_emulated;
   Address last_relocatable;

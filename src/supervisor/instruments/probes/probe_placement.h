@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "core/address.h"
-#include "core/code_map.h"
+#include "core/control_flow_graph.h"
 #include "supervisor/instruments/code_analysis.h"
 
 namespace sp::supervisor {
@@ -17,7 +17,7 @@ using IsInSequence = std::function<bool(core::Address)>;
 /// the last instruction before it, provided that the tracer can emulate it. Second choice is the
 /// last instruction that the thread can execute as a relocated copy (displaced stepping). `read`
 /// returns original bytes. Pure.
-[[nodiscard]] core::Address choose_probe(const core::MappedBlock& block,
+[[nodiscard]] core::Address choose_probe(const core::BasicBlock& block,
                                          const CodeAnalysis::Read& read,
                                          const IsInSequence& is_in_sequence);
 

@@ -18,12 +18,12 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
       derives_(parent.derives_),
       loader_(parent.loader_) {}
 
-void ProbedCode::instrument_module(const core::CodePlan& plan, std::uint64_t bias,
+void ProbedCode::instrument_module(const core::InstrumentationCandidates& plan, std::uint64_t bias,
                                    core::AddressRange mapped, Since since) {
   functions_.add_module({mapped, plan.is_whole, since});
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
-  for (const core::PlannedFunction& planned : plan.functions) {
+  for (const core::CandidateFunction& planned : plan.functions) {
     const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
     if (!mapped.contains(bounds.begin) || bounds.end > mapped.end) {
       continue;
@@ -106,7 +106,7 @@ void ProbedCode::instrument_function(Address address,
   if (function == nullptr) {
     return;
   }
-  const core::FunctionMap map = analyze(*function, address);
+  const core::ControlFlowGraph map = analyze(*function, address);
   const bool is_new = function->state != ProbedFunction::State::instrumented;
   if (derives_ && !is_new) {
     propagate_counts();  // along the edges known so far
@@ -121,7 +121,7 @@ void ProbedCode::instrument_function(Address address,
   }
   function->unresolved = map.unresolved;
   blocks_.update(*function, map, uncounted_until ? uncounted_until : function->since.time,
-                 [this](const core::MappedBlock& block) { return choose_probe_of(block); });
+                 [this](const core::BasicBlock& block) { return choose_probe_of(block); });
   if (derives_) {
     propagation_.choose_derived(*function, blocks_.all(),
                                 [this](Address at) { return inserted_at(at) != nullptr; });
@@ -129,7 +129,7 @@ void ProbedCode::instrument_function(Address address,
   insert_probes(*function);
 }
 
-core::FunctionMap ProbedCode::analyze(const ProbedFunction& function, Address entered) {
+core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function, Address entered) {
   std::set<Address> leaders(function.landing_pads.begin(), function.landing_pads.end());
   leaders.insert(function.bounds.begin);
   leaders.insert(entered);
@@ -141,7 +141,7 @@ core::FunctionMap ProbedCode::analyze(const ProbedFunction& function, Address en
       [this](Address from, std::span<std::byte> into) { return fetch(from, into); });
 }
 
-Address ProbedCode::choose_probe_of(const core::MappedBlock& block) {
+Address ProbedCode::choose_probe_of(const core::BasicBlock& block) {
   return choose_probe(
       block, [this](Address from, std::span<std::byte> into) { return fetch(from, into); },
       [this](Address at) { return is_in_sequence(at); });

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/code_map.h"
+#include "core/control_flow_graph.h"
 #include "core/messages.h"
 #include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/instruments/code_analysis.h"
@@ -47,8 +47,8 @@ class ProbedCode : public InstrumentedCode {
   // Modules.
 
   /// Puts breakpoints on the entries of the plan's functions, in the module that is mapped there.
-  void instrument_module(const core::CodePlan& plan, std::uint64_t bias, core::AddressRange mapped,
-                         Since since);
+  void instrument_module(const core::InstrumentationCandidates& plan, std::uint64_t bias,
+                         core::AddressRange mapped, Since since);
   [[nodiscard]] bool is_instrumented(core::AddressRange mapped) const {
     return functions_.has_module(mapped);
   }
@@ -125,8 +125,9 @@ class ProbedCode : public InstrumentedCode {
 
  private:
   /// The function's flow graph, as far as it follows from its code and from where control came in.
-  [[nodiscard]] core::FunctionMap analyze(const ProbedFunction& function, core::Address entered);
-  [[nodiscard]] core::Address choose_probe_of(const core::MappedBlock& block);
+  [[nodiscard]] core::ControlFlowGraph analyze(const ProbedFunction& function,
+                                               core::Address entered);
+  [[nodiscard]] core::Address choose_probe_of(const core::BasicBlock& block);
   void insert_probes(const ProbedFunction& function);
   /// Unless it is a block's probe.
   void remove_entry_breakpoint(const ProbedFunction& function);

@@ -6,6 +6,9 @@
 
 #include <array>
 #include <cstring>
+#include <map>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "arch/native.h"
@@ -37,9 +40,9 @@ struct JournalOfMemory : ::testing::Test {
   }
   /// Adds an entry and inserts the breakpoint.
   Journal::EntryId insert(std::uint64_t address, bool last = false) {
-    std::array<std::byte, kBreakpoint.size()> original{};
-    std::memcpy(original.data(), at(address).data(), original.size());
-    const auto id = journal.add(space, core::Address{address}, original, last);
+    std::array<std::byte, kBreakpoint.size()> bytes{};
+    std::memcpy(bytes.data(), at(address).data(), bytes.size());
+    const auto id = journal.add(space, core::Address{address}, bytes, last);
     write(address, kBreakpoint);
     return id;
   }

@@ -16,9 +16,9 @@ class Everything final : public CodeAnalysis {
  public:
   bool wants(const File& file) override { return !programs_only || file.is_program; }
   bool wants_libraries() override { return true; }
-  core::CodePlan plan(const File& /*file*/) override { return {}; }
-  core::FunctionMap map(core::AddressRange /*bounds*/, std::span<const Address> /*leaders*/,
-                        const Read& /*read*/) override {
+  core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
+  core::ControlFlowGraph map(core::AddressRange /*bounds*/, std::span<const Address> /*leaders*/,
+                             const Read& /*read*/) override {
     return {};
   }
   std::optional<std::uint64_t> symbol(const File& file, std::string_view name) override {

@@ -43,13 +43,13 @@ class Reader {
 
 struct BlockedReader : ::testing::Test {
   /// Looks until the thread has come to wait in read(2), and returns the first report of that.
-  core::Waited find_wait() {
+  core::OffCpuSample find_wait() {
     const auto deadline = core::Clock::now() + std::chrono::seconds(20);
     while (core::Clock::now() < deadline) {
       (void)blocked.found_blocked(slot, now);
       auto event = events.try_pop();
-      if (event && std::get<core::Waited>(event->detail).syscall == "read") {
-        return std::get<core::Waited>(std::move(event->detail));
+      if (event && std::get<core::OffCpuSample>(event->detail).syscall == "read") {
+        return std::get<core::OffCpuSample>(std::move(event->detail));
       }
       std::this_thread::yield();
     }
@@ -66,7 +66,7 @@ struct BlockedReader : ::testing::Test {
 
 TEST_F(BlockedReader, is_reported_with_its_stack_once_and_then_counted) {
   EXPECT_FALSE(blocked.is_followed(slot));
-  const core::Waited first = find_wait();
+  const core::OffCpuSample first = find_wait();
   EXPECT_TRUE(blocked.is_followed(slot));
   EXPECT_TRUE(first.unstopped);
   ASSERT_TRUE(first.raw);
@@ -79,7 +79,7 @@ TEST_F(BlockedReader, is_reported_with_its_stack_once_and_then_counted) {
   blocked.woke(slot, now);
   const auto event = events.try_pop();
   ASSERT_TRUE(event);
-  const auto& counted = std::get<core::Waited>(event->detail);
+  const auto& counted = std::get<core::OffCpuSample>(event->detail);
   EXPECT_EQ(counted.wait_id, first.wait_id);
   EXPECT_EQ(counted.ticks, 3U);
   EXPECT_FALSE(counted.raw);
@@ -87,9 +87,9 @@ TEST_F(BlockedReader, is_reported_with_its_stack_once_and_then_counted) {
 }
 
 TEST_F(BlockedReader, is_in_another_wait_after_it_was_running) {
-  const core::Waited first = find_wait();
+  const core::OffCpuSample first = find_wait();
   blocked.woke(slot, now);
-  const core::Waited second = find_wait();
+  const core::OffCpuSample second = find_wait();
   EXPECT_NE(second.wait_id, first.wait_id);
 }
 
@@ -99,7 +99,7 @@ TEST_F(BlockedReader, is_reported_a_last_time_at_its_end) {
   blocked.ended(slot, now);
   const auto event = events.try_pop();
   ASSERT_TRUE(event);
-  EXPECT_EQ(std::get<core::Waited>(event->detail).ticks, 1U);
+  EXPECT_EQ(std::get<core::OffCpuSample>(event->detail).ticks, 1U);
   EXPECT_FALSE(blocked.is_followed(slot));
 }
 

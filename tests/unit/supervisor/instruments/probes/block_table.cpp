@@ -18,8 +18,8 @@ constexpr TimePoint kAttached{std::chrono::seconds(1)};
 constexpr TimePoint kLater{std::chrono::seconds(2)};
 
 /// A block that begins `offset` bytes into the function.
-core::MappedBlock mapped(std::uint64_t offset, std::size_t instructions) {
-  core::MappedBlock block;
+core::BasicBlock mapped(std::uint64_t offset, std::size_t instructions) {
+  core::BasicBlock block;
   block.start = kStart + offset;
   block.lengths.assign(instructions, kLength);
   block.last = {block.start + (instructions - 1) * kLength, kLength, core::Flow::ret, {}};
@@ -28,10 +28,10 @@ core::MappedBlock mapped(std::uint64_t offset, std::size_t instructions) {
 
 class BlockTableTest : public ::testing::Test {
  protected:
-  void update(std::vector<core::MappedBlock> blocks, std::optional<TimePoint> since) {
-    core::FunctionMap map;
+  void update(std::vector<core::BasicBlock> blocks, std::optional<TimePoint> since) {
+    core::ControlFlowGraph map;
     map.blocks = std::move(blocks);
-    table_.update(function_, map, since, [this](const core::MappedBlock& block) {
+    table_.update(function_, map, since, [this](const core::BasicBlock& block) {
       chosen_.push_back(block.start);
       return block.last.address;
     });
@@ -64,7 +64,7 @@ TEST_F(BlockTableTest, knows_which_addresses_are_in_a_block) {
 TEST_F(BlockTableTest, gives_the_second_half_of_a_split_block_its_count) {
   update({mapped(0, 4)}, kAttached);
   table_[0].add_hit(kLater);
-  core::MappedBlock first = mapped(0, 2);
+  core::BasicBlock first = mapped(0, 2);
   first.falls_through = true;
   update({first, mapped(8, 2), mapped(32, 1)}, kLater);
   EXPECT_EQ(table_[0].size, 8U);

@@ -60,7 +60,7 @@ class ProbePlacement : public ::testing::Test {
                         [this](Address address) { return sequence_.contains(address); });
   }
 
-  core::MappedBlock block_{kStart, {}, {}, false};
+  core::BasicBlock block_{kStart, {}, {}, false};
   std::vector<std::byte> bytes_;
   std::vector<Address> at_;
   core::AddressRange sequence_;

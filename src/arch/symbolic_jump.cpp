@@ -1,0 +1,90 @@
+#include "arch/symbolic_jump.h"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "arch/widths.h"
+
+namespace sp::arch {
+namespace {
+
+using Term = SymbolicValue::Term;
+
+/// No switch has more cases. A byte or two that no comparison bounds may have so many values.
+constexpr std::uint64_t kMostEntries = 16384;
+
+/// The table with its number of entries, from the bound of its index.
+JumpOnPath bounded(const SymbolicExpressions& expressions, JumpTable table, const Term& index) {
+  const SymbolicExpressions::Symbol& symbol = expressions.symbol_of(index);
+  std::uint64_t most = expressions.most_of(symbol);
+  bool is_checked = symbol.is_checked || (symbol.is_signed && most != kUnbounded);
+  for (const SymbolicExpressions::Bound& known : expressions.bounds()) {
+    // The sum of the index and a constant was compared: the index begins with its negative.
+    if (known.value.terms[0] == Term{index.symbol, 1} && known.value.terms[1].symbol == 0 &&
+        known.most < most) {
+      most = known.most;
+      is_checked = true;
+      table.first = table.first - known.value.constant * index.factor;
+      break;
+    }
+  }
+  if (most >= kMostEntries) {
+    return {};
+  }
+  table.entries = most + 1;
+  return {table, is_checked, std::nullopt};
+}
+
+/// The table that `entry` is loaded from; `base` plus `factor` times the entry is the destination.
+JumpOnPath table_of(const SymbolicExpressions& expressions,
+                    const SymbolicExpressions::Symbol& entry, std::uint64_t factor,
+                    std::uint64_t base) {
+  if (!std::has_single_bit(factor) || factor > 8 || (entry.width == 8 && factor != 1)) {
+    return {};
+  }
+  const JumpTable table{core::Address{entry.of.constant},
+                        0,
+                        static_cast<std::uint8_t>(entry.width),
+                        entry.is_signed,
+                        static_cast<std::uint8_t>(std::countr_zero(factor)),
+                        core::Address{base}};
+  for (std::size_t i = 0; i < entry.of.terms.size(); ++i) {
+    const Term& index = entry.of.terms[i];
+    const Term& other = entry.of.terms[1 - i];
+    if (index.symbol == 0 || index.factor != entry.width) {
+      continue;
+    }
+    if (other.symbol == 0) {
+      return bounded(expressions, table, index);
+    }
+    // With entries of one byte both look alike: the one that can be anything is the table.
+    if (const auto known = expressions.initial_register(other);
+        known && !expressions.symbol_of(other).most) {
+      return {std::nullopt, false, known};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+JumpOnPath jump_to(const SymbolicExpressions& expressions, const SymbolicValue& destination) {
+  for (std::size_t i = 0; i < destination.terms.size(); ++i) {
+    const Term& term = destination.terms[i];
+    const Term& other = destination.terms[1 - i];
+    if (term.symbol == 0 || expressions.symbol_of(term).kind != SymbolicExpressions::Kind::load) {
+      continue;
+    }
+    if (const auto base = expressions.initial_register(other)) {
+      return {std::nullopt, false, base};
+    }
+    if (other.symbol == 0) {
+      return table_of(expressions, expressions.symbol_of(term), term.factor, destination.constant);
+    }
+  }
+  return {};
+}
+
+}  // namespace sp::arch

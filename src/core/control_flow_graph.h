@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/address.h"
+#include "core/instruction.h"
+
+namespace sp::core {
+
+/// A function that may be instrumented, in ELF virtual addresses.
+struct CandidateFunction {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // half open
+  /// Exception landing pads (LSDA), which the unwinder enters and no instruction branches to.
+  std::vector<std::uint64_t> landing_pads;
+
+  bool operator==(const CandidateFunction&) const = default;
+};
+
+/// The functions of a module that may be instrumented, found without decoding its code. Sorted by
+/// begin; no two overlap.
+struct InstrumentationCandidates {
+  std::vector<CandidateFunction> functions;
+  /// Code outside of these functions is instrumented too, once control reaches it.
+  bool is_whole = true;
+};
+
+/// One basic block of a function: from a leader to the instruction that transfers control, or to
+/// the one before the next leader.
+struct BasicBlock {
+  Address start;
+  std::vector<std::uint8_t> lengths;  // bytes of each instruction
+  Instruction last;
+  /// It ends because the next instruction starts another block, is one of `unmapped`, or lies
+  /// outside of the function.
+  bool falls_through = false;
+};
+
+/// A function's basic blocks, as far as its code alone shows them.
+struct ControlFlowGraph {
+  std::vector<BasicBlock> blocks;   // by start, no two overlap
+  std::vector<Address> unresolved;  // indirect jumps that may go anywhere, into the function too
+  std::vector<Address> transfers;   // destinations of direct calls and jumps outside of it
+  /// Addresses that control may reach but that no block holds: the middle of another block's
+  /// instruction, or bytes that do not decode. No breakpoint may be inserted there.
+  std::vector<Address> unmapped;
+};
+
+}  // namespace sp::core

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "supervisor/tracees/tracee.h"
+
+/// The SIGSTOPs that we send to take a sample.
+namespace sp::supervisor {
+
+/// The thread is in a signal-delivery stop of SIGSTOP: true where we sent the signal for a sample.
+[[nodiscard]] bool is_own_stop(const Tracee& tracee);
+
+/// A SIGSTOP that was sent to the thread before its exec is still pending: `tracee` is the thread
+/// of the new program, `process` its process.
+void carry_over_stop(Tracee& tracee, const TracedProcess& process);
+
+}  // namespace sp::supervisor
