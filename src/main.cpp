@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "commands/annotate/annotate.h"
 #include "cli/cli.h"
+#include "commands/annotate/annotate.h"
 #include "commands/doctor/doctor.h"
 #include "commands/record/record.h"
 

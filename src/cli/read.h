@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/cli.h"
 #include "cli/arguments.h"
+#include "cli/cli.h"
 #include "core/result.h"
 
 /// From the words of a command line to its meaning. Errors are usage errors.

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "commands/annotate/disassembler.h"
-#include "commands/annotate/listing.h"
 #include "commands/annotate/finished_run.h"
+#include "commands/annotate/listing.h"
 #include "commands/annotate/source.h"
 #include "core/elf_image.h"
 #include "core/log.h"

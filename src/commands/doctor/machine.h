@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/result.h"
 #include "commands/doctor/doctor.h"
+#include "core/result.h"
 #include "supervisor/startup/attach_facts.h"
 #include "supervisor/startup/ptrace_probe.h"
 

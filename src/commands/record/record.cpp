@@ -14,18 +14,18 @@
 
 #include "analyzer/analyzer.h"
 #include "arch/native.h"
+#include "commands/record/code_analysis.h"
+#include "commands/record/status_line.h"
 #include "core/check.h"
 #include "core/log.h"
 #include "profiler/profiler.h"
 #include "profiler/summary.h"
 #include "profiler/symbol_namer.h"
-#include "commands/record/code_analysis.h"
-#include "commands/record/status_line.h"
 #include "supervisor/guardian/guardian.h"
-#include "supervisor/startup/launch.h"
 #include "supervisor/linux/proc_files.h"
-#include "supervisor/unwinding/stack_resolver.h"
+#include "supervisor/startup/launch.h"
 #include "supervisor/supervisor.h"
+#include "supervisor/unwinding/stack_resolver.h"
 
 namespace sp::session {
 namespace {

@@ -1,3 +1,5 @@
+#include "cli/texts.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -7,7 +9,6 @@
 #include <sstream>
 
 #include "cli/table.h"
-#include "cli/texts.h"
 #include "parsing.h"
 
 namespace sp::cli {
