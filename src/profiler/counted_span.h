@@ -25,6 +25,9 @@ struct CountedSpan {
 /// since the run's start, rounded so that no more is promised than is true.
 [[nodiscard]] std::string kind_text(const CountedSpan& span, core::TimePoint started);
 
+/// The same for a table: "whole run", "since 2.000 s", "until 7.250 s", "2.000-7.250 s".
+[[nodiscard]] std::string span_text(const CountedSpan& span, core::TimePoint started);
+
 /// What all counts of a run have in common.
 struct CountsContext {
   std::span<const core::Module> modules;
@@ -34,6 +37,9 @@ struct CountsContext {
 
   [[nodiscard]] std::string kind(const CountedSpan& of = {}) const {
     return kind_text(shared(counted, of), started);
+  }
+  [[nodiscard]] std::string span(const CountedSpan& of) const {
+    return span_text(shared(counted, of), started);
   }
 };
 

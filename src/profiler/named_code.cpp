@@ -35,9 +35,7 @@ class CodeNaming {
     take(counted, dropped_hits);
     take_calls_from_hits(counted);
     for (NamedBlock& row : named_.blocks) {
-      if (row.block.span.until) {
-        row.samples = samples_in(samples, row.block.start, row.block.size);
-      }
+      row.samples = samples_in(samples, row.block.start, row.block.size);
     }
     sort();
     return std::move(named_);

@@ -31,8 +31,7 @@ struct NamedBlock {
   CodeBlock block;
   std::uint32_t function = 0;  // of NamedCode::functions
   std::string source;          // file:line of its first instruction; "" where unknown
-  /// Where its span has an end: the run's on-CPU samples that fell into it.
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;   // on-CPU, of the whole run, within the block; by probes only
 };
 
 /// Counted code with names: what blocks.tsv, edges.tsv and the calls of functions.tsv are written

@@ -168,7 +168,7 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   WrittenRun written{.directory = directory_.path(), .counts = named.counts, .wall = options_.wall};
   if (code) {
-    written.code = summed_up(*code, profile_.modules(), kTopBlocks);
+    written.code = summed_up(*code, context, kTopBlocks);
   }
   const std::size_t top = std::min(kTopFunctions, functions.size());
   written.top.assign(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(top));

@@ -74,23 +74,34 @@ class SummaryWriter {
     block_rows();
   }
 
-  /// A "*" where the hits are not those of the whole run. True where there is one.
-  bool block_rows() {
+  void block_rows() {
     line(bold("           hits  instr  block"));
-    bool any_mark = false;
     const std::size_t rows = std::min(style_.functions, run_.code->top.size());
     for (std::size_t i = 0; i < rows; ++i) {
       const WrittenCode::Block& row = run_.code->top[i];
-      any_mark = any_mark || !row.is_whole;
-      line(fmt::format("{:>15}{}{:6}  {}", grouped(row.hits), row.is_whole ? ' ' : '*',
-                       row.instructions, place(row)));
+      const std::string numbers = fmt::format("{:>15} {:6}  ", grouped(row.hits), row.instructions);
+      line(numbers + place(row, numbers.size()));
     }
-    return any_mark;
+  }
+
+  /// With the samples of the whole run beside what was counted in a part of it.
+  void probed_block_rows() {
+    line(bold("  self %        hits  counted        block"));
+    const auto all = static_cast<double>(std::max<std::uint64_t>(run_.counts.total(), 1));
+    const std::size_t rows = std::min(style_.functions, run_.code->top.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      const WrittenCode::Block& row = run_.code->top[i];
+      const std::string numbers =
+          fmt::format("{:8.2f} {:>11}  {:<13}  ", 100 * static_cast<double>(row.samples) / all,
+                      grouped(row.hits), row.span);
+      line(numbers + place(row, numbers.size()));
+    }
+    wrapped("(self %: samples of the whole run; hits: exact, over the time under \"counted\")");
   }
 
   void probes() {
-    if (!run_.code->top.empty() && block_rows()) {
-      wrapped("* counted since or until a time within the run only: see kind in blocks.tsv");
+    if (!run_.code->top.empty()) {
+      probed_block_rows();
     }
     if (!facts_.probing || facts_.probing->planted == 0) {
       return;
@@ -103,22 +114,27 @@ class SummaryWriter {
       text += fmt::format(", {} derived", grouped(probing.derived));
     }
     if (probing.removed > 0) {
-      text += fmt::format(", {} taken away because hot", grouped(probing.removed));
+      text += fmt::format(", {} removed because they were hot", grouped(probing.removed));
     }
     wrapped(text +
             fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits"));
   }
 
   /// "function+0x12  file.c:7", or the module where no line is known; cut to what is left of the
-  /// line.
-  [[nodiscard]] std::string place(const WrittenCode::Block& row) const {
-    const std::size_t room = std::max<std::size_t>(style_.columns, 64) - 24;
+  /// line behind `used` columns.
+  [[nodiscard]] std::string place(const WrittenCode::Block& row, std::size_t used) const {
+    constexpr std::size_t kShortestName = 8;
+    constexpr std::size_t kShortestSource = 6;
+    constexpr std::size_t kLongestSource = 20;
+    const std::size_t columns = std::max<std::size_t>(style_.columns, 64);
+    const std::size_t room = columns - std::min(used, columns - kShortestName);
     const std::string_view where = base_name(row.source.empty() ? row.module : row.source);
     std::string behind = row.behind == 0 ? "" : fmt::format("+{:#x}", row.behind);
-    if (!where.empty()) {
-      behind += "  " + elided(folded_name(where), 20);
+    const std::size_t needed = behind.size() + kShortestName + 2;
+    if (!where.empty() && needed + kShortestSource <= room) {
+      behind += "  " + elided(folded_name(where), std::min(kLongestSource, room - needed));
     }
-    const std::size_t taken = std::min(count_code_points(behind), room - 8);
+    const std::size_t taken = std::min(count_code_points(behind), room - 1);
     return elided(folded_name(row.function), room - taken) + behind;
   }
 

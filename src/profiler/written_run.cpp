@@ -1,11 +1,38 @@
 #include "profiler/written_run.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace sp::profiler {
+namespace {
 
-WrittenCode summed_up(const NamedCode& code, std::span<const core::Module> modules,
-                      std::size_t top) {
+bool has_end(const NamedBlock& row) { return row.block.span.until.has_value(); }
+
+/// Executions after a probe was removed cannot be told from samples: that takes the time of one
+/// execution, which differs from block to block and cannot be measured under a probe. So blocks
+/// are compared by samples, which cover the whole run for each of them.
+std::vector<const NamedBlock*> hottest(const NamedCode& code, std::size_t most) {
+  const bool by_samples = std::any_of(code.blocks.begin(), code.blocks.end(), has_end);
+  std::vector<const NamedBlock*> rows;
+  for (const NamedBlock& row : code.blocks) {
+    if (!by_samples || !has_end(row) || row.samples > 0) {
+      rows.push_back(&row);
+    }
+  }
+  const auto end = rows.begin() + static_cast<std::ptrdiff_t>(std::min(most, rows.size()));
+  if (by_samples) {
+    std::partial_sort(rows.begin(), end, rows.end(), [](const NamedBlock* a, const NamedBlock* b) {
+      return std::tie(b->samples, b->block.hits, a->block.start) <
+             std::tie(a->samples, a->block.hits, b->block.start);
+    });
+  }
+  rows.erase(end, rows.end());
+  return rows;
+}
+
+}  // namespace
+
+WrittenCode summed_up(const NamedCode& code, const CountsContext& context, std::size_t top) {
   WrittenCode sum;
   sum.by_probes = code.by_probes;
   sum.blocks = code.blocks.size();
@@ -14,16 +41,15 @@ WrittenCode summed_up(const NamedCode& code, std::span<const core::Module> modul
   sum.instructions = code.instructions;
   sum.lost_hits = code.lost_hits;
   sum.consistency = code.consistency;
-  for (std::size_t i = 0; i < std::min(top, code.blocks.size()); ++i) {
-    const NamedBlock& row = code.blocks[i];
-    const CodeFunction& function = code.functions[row.function];
-    const auto module =
-        std::find_if(modules.begin(), modules.end(),
-                     [&](const core::Module& known) { return known.id == row.block.start.module; });
-    sum.top.push_back({row.block.hits, row.block.instructions, function.name,
-                       row.block.start.offset - function.start,
-                       module == modules.end() ? std::string() : module->path, row.source,
-                       row.block.span.is_whole()});
+  for (const NamedBlock* row : hottest(code, top)) {
+    const CodeFunction& function = code.functions[row->function];
+    const auto module = std::find_if(
+        context.modules.begin(), context.modules.end(),
+        [&](const core::Module& known) { return known.id == row->block.start.module; });
+    sum.top.push_back({row->block.hits, row->block.instructions, function.name,
+                       row->block.start.offset - function.start,
+                       module == context.modules.end() ? std::string() : module->path, row->source,
+                       row->samples, context.span(row->block.span)});
   }
   return sum;
 }

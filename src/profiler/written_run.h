@@ -22,9 +22,12 @@ struct WrittenCode {
     std::uint64_t behind = 0;  // bytes from the function's start
     std::string module;        // path
     std::string source;        // file:line; "" where unknown
-    bool is_whole = true;      // counted over the whole run
+    std::uint64_t samples = 0;
+    std::string span{};  // when the hits were counted: "whole run", "until 7.250 s"
   };
-  std::vector<Block> top{};  // most hits first
+  /// The hottest. Most hits first; where some blocks were not counted to the end, most samples
+  /// first, and without those of them that have no sample: nothing says how hot they were.
+  std::vector<Block> top{};
   bool by_probes = false;
   std::uint64_t blocks = 0;
   std::uint64_t edges = 0;
@@ -33,7 +36,7 @@ struct WrittenCode {
   std::uint64_t lost_hits = 0;
   CodeConsistency consistency{};
 };
-[[nodiscard]] WrittenCode summed_up(const NamedCode& code, std::span<const core::Module> modules,
+[[nodiscard]] WrittenCode summed_up(const NamedCode& code, const CountsContext& context,
                                     std::size_t top);
 
 /// What came of a run: what its files hold in short, and where they are.
