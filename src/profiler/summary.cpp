@@ -231,27 +231,35 @@ class SummaryWriter {
     if (!run_.fallback_directory.empty()) {
       wrapped(warning("what could not be written there is in " + run_.fallback_directory));
     }
-    if (!run_.files.empty()) {
-      line(bold("files:"));
+    if (run_.files.empty()) {
+      return;
     }
-    for (const WrittenFile& file : run_.files) {
-      line(fmt::format("  {}", file.path));
-      line(fmt::format("      {}", how_to_open(file)));
+    line(bold("results: ") + run_.directory);
+    if (const std::string command = next_command(); !command.empty()) {
+      line(bold("next: ") + command);
     }
   }
 
-  [[nodiscard]] static std::string how_to_open(const WrittenFile& file) {
-    const std::string path = command_text({file.path});
-    if (file.name == "flamegraph.svg") {
-      return "open it in a browser: xdg-open " + path;
+  /// What most people do next with such a run.
+  [[nodiscard]] std::string next_command() const {
+    const auto file = [this](std::string_view name) {
+      const auto found = std::find_if(run_.files.begin(), run_.files.end(),
+                                      [&](const WrittenFile& f) { return f.name == name; });
+      return found == run_.files.end() ? nullptr : &*found;
+    };
+    if (const WrittenFile* picture = file("flamegraph.svg")) {
+      return "xdg-open " + command_text({picture->path});
     }
-    if (file.name == "stacks.folded") {
-      return "drop it on speedscope, or: flamegraph.pl " + path + " > out.svg";
+    if (run_.failures.empty() && run_.code && !run_.code->hottest_function.empty()) {
+      return command_text(
+          {"superprofiler", "annotate", run_.directory, run_.code->hottest_function});
     }
-    if (file.name.ends_with(".tsv")) {
-      return "vd " + path + ", or: column -t -s \"$(printf '\\t')\" " + path + " | less -S";
+    const WrittenFile* stacks = file("stacks.folded");
+    if (stacks != nullptr && run_.counts.with_stack > 0) {
+      return "flamegraph.pl " + command_text({stacks->path}) +
+             " > flamegraph.svg (or run again with --flame)";
     }
-    return "jq . " + path;
+    return "";
   }
 
   /// One paragraph, broken at blanks; what follows the first line is indented.

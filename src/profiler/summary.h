@@ -15,7 +15,7 @@ struct SummaryStyle {
 };
 
 /// What a user reads when the run is over: top functions, what it cost the target, what was lost,
-/// the files and how to open them. Lines end in "\n" and have no prefix.
+/// where the results are and what to do next. Lines end in "\n" and have no prefix.
 [[nodiscard]] std::string summary_text(const core::RunFacts& facts, const WrittenRun& run,
                                        const SummaryStyle& style);
 

@@ -1,7 +1,11 @@
 #include "profiler/written_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
+
+#include "profiler/text.h"
 
 namespace sp::profiler {
 namespace {
@@ -30,6 +34,24 @@ std::vector<const NamedBlock*> hottest(const NamedCode& code, std::size_t most) 
   return rows;
 }
 
+const core::Module* module_of(const NamedBlock& row, const CountsContext& context) {
+  const auto found =
+      std::find_if(context.modules.begin(), context.modules.end(),
+                   [&](const core::Module& known) { return known.id == row.block.start.module; });
+  return found == context.modules.end() ? nullptr : &*found;
+}
+
+/// The name where it is the only one and a terminal shows it as it is, else MODULE:0xSTART.
+std::string argument_for(const CodeFunction& function, const core::Module& module,
+                         const NamedCode& code) {
+  const auto same_name =
+      std::count_if(code.functions.begin(), code.functions.end(),
+                    [&](const CodeFunction& other) { return other.name == function.name; });
+  return same_name == 1 && folded_name(function.name) == function.name
+             ? function.name
+             : fmt::format("{}:{:#x}", module.path, function.start);
+}
+
 }  // namespace
 
 WrittenCode summed_up(const NamedCode& code, const CountsContext& context, std::size_t top) {
@@ -43,13 +65,15 @@ WrittenCode summed_up(const NamedCode& code, const CountsContext& context, std::
   sum.consistency = code.consistency;
   for (const NamedBlock* row : hottest(code, top)) {
     const CodeFunction& function = code.functions[row->function];
-    const auto module = std::find_if(
-        context.modules.begin(), context.modules.end(),
-        [&](const core::Module& known) { return known.id == row->block.start.module; });
+    const core::Module* module = module_of(*row, context);
     sum.top.push_back({row->block.hits, row->block.instructions, function.name,
                        row->block.start.offset - function.start,
-                       module == context.modules.end() ? std::string() : module->path, row->source,
-                       row->samples, context.span(row->block.span)});
+                       module == nullptr ? std::string() : module->path, row->source, row->samples,
+                       context.span(row->block.span)});
+    if (sum.hottest_function.empty() && module != nullptr &&
+        module->kind == core::ModuleKind::file) {
+      sum.hottest_function = argument_for(function, *module, code);
+    }
   }
   return sum;
 }

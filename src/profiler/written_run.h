@@ -28,6 +28,9 @@ struct WrittenCode {
   /// The hottest. Most hits first; where some blocks were not counted to the end, most samples
   /// first, and without those of them that have no sample: nothing says how hot they were.
   std::vector<Block> top{};
+  /// That of the first row whose code is in a file, as `superprofiler annotate` takes it; "" where
+  /// there is none.
+  std::string hottest_function{};
   bool by_probes = false;
   std::uint64_t blocks = 0;
   std::uint64_t edges = 0;

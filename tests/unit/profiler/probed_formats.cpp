@@ -190,8 +190,16 @@ TEST_F(ProbedFormats, a_block_that_lost_its_probe_ranks_by_its_samples) {
   EXPECT_EQ(code.top[1].span, "whole run") << "10 hits of the whole run and a sample";
 }
 
+TEST_F(ProbedFormats, annotate_is_told_the_hottest_function_so_that_it_finds_it) {
+  EXPECT_EQ(run().code->hottest_function, "work");
+  define("work", 0x200, 0x210);
+  profile_.add(Probed().block(block(0x200, 8, 1)).taken());
+  EXPECT_EQ(run().code->hottest_function, "/usr/bin/demo:0x40") << "two are called work";
+}
+
 TEST_F(ProbedFormats, a_truncated_count_without_a_sample_is_not_ranked) {
-  for (const WrittenCode::Block& row : run().code->top) {
+  const WrittenRun written = run();
+  for (const WrittenCode::Block& row : written.code->top) {
     EXPECT_NE(row.function, "spin") << "5,000 hits until 3.250 s, and no sample";
   }
 }

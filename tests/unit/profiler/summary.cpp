@@ -64,6 +64,26 @@ TEST(Summary, says_where_files_went_that_could_not_be_written) {
   EXPECT_NE(text.find("/var/tmp/superprofiler-demo-1"), std::string::npos);
 }
 
+std::string last_line(std::string text) {
+  text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+TEST(Summary, names_the_directory_once_and_the_command_that_most_people_want_next) {
+  WrittenRun run = small_run();
+  EXPECT_EQ(last_line(summary_text(test::facts(), run, {})),
+            "next: xdg-open output/demo-4711/flamegraph.svg");
+  run.files.pop_back();
+  EXPECT_EQ(last_line(summary_text(test::facts(), run, {})),
+            "next: flamegraph.pl output/demo-4711/stacks.folded > flamegraph.svg "
+            "(or run again with --flame)");
+  run.code.emplace().hottest_function = "operator new(unsigned long)";
+  EXPECT_EQ(last_line(summary_text(test::facts(), run, {})),
+            "next: superprofiler annotate output/demo-4711 'operator new(unsigned long)'");
+  run.failures = {{"writing output/demo-4711/blocks.tsv", ENOSPC}};
+  EXPECT_EQ(last_line(summary_text(test::facts(), run, {})).find("annotate"), std::string::npos);
+}
+
 TEST(Summary, a_function_without_a_name_keeps_its_offset) {
   WrittenRun run = small_run();
   run.top = {{"liblonglibraryname.so.0.8.6+0x12345", "/usr/lib/liblonglibraryname.so.0.8.6", "",
