@@ -18,8 +18,12 @@ struct CodePoint {
 void append_utf8(std::string& text, char32_t value);
 
 [[nodiscard]] std::size_t count_code_points(std::string_view text);
-/// The first `most` code points; where some had to go, the last two are "..".
-[[nodiscard]] std::string elided(std::string_view text, std::size_t most);
+/// The first `most` code points; where some had to go, the last ones are the ellipsis.
+[[nodiscard]] std::string elided(std::string_view text, std::size_t most,
+                                 std::string_view ellipsis = "..");
+
+/// One line: each run of blanks and control characters becomes one blank, none at the ends.
+[[nodiscard]] std::string folded_blanks(std::string_view text);
 
 /// A frame of stacks.folded: `;` becomes `:`, control characters become `?`.
 [[nodiscard]] std::string folded_name(std::string_view name);

@@ -72,6 +72,26 @@ test('widths are shares of the samples and the root is at the bottom', async () 
   assert.equal(await page.locator('#title').textContent(), 'example --fast');
 });
 
+test('a long title of several lines is cut to what fits, with the whole as its tooltip', async () => {
+  const whole = 'perl -e \'print "' + 'word '.repeat(100) + '";\'';
+  await open('program.folded', '', whole.replaceAll(' ', '\n\t'));
+  const title = () => page.locator('#title').textContent();
+  const fits = async () => {
+    const box = await page.locator('#title').boundingBox();
+    const search = await page.locator('#search').boundingBox();
+    assert.ok(box.x + box.width <= search.x, `${box.x + box.width} is beyond ${search.x}`);
+  };
+  const wide = await title();
+  assert.match(wide, /^perl -e 'print "word word .*word\u2026$/);
+  await fits();
+  await page.setViewportSize({width: 800, height: 700});
+  await page.waitForFunction((before) => document.getElementById('title').textContent !== before, wide);
+  assert.match(await title(), /^perl -e 'print "word .*\u2026$/);
+  await fits();
+  const tooltip = page.locator('#top > g > title').first();
+  assert.equal(await tooltip.textContent(), whole.replaceAll(/\s+/g, ' '));
+});
+
 test('a click zooms, what is not under it goes, and reset brings it back', async () => {
   await open('program.folded');
   assert.equal(await page.locator('#reset').isVisible(), false);

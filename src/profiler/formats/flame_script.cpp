@@ -97,10 +97,11 @@ std::string_view flame_script() {
   }
 
   function fitLine(line, room) {
-    line.textContent = line.dataset.full ??= line.textContent;
-    for (let kept = line.dataset.full.length; kept > 8 && line.getComputedTextLength() > room;) {
-      kept = Math.floor(kept * 0.95);
-      line.textContent = line.dataset.full.slice(0, kept) + '..';
+    const full = Array.from(line.dataset.full ??= line.textContent);
+    line.textContent = full.join('');
+    for (let kept = full.length; kept > 8 && line.getComputedTextLength() > room;) {
+      kept = Math.min(Math.floor(kept * 0.95), 2000);
+      line.textContent = full.slice(0, kept).join('').trimEnd() + '\u2026';
     }
   }
 

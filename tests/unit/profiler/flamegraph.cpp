@@ -114,6 +114,23 @@ TEST(FlamegraphSvg, a_hostile_name_stays_text) {
   EXPECT_EQ(svg.find("<b>"), std::string::npos);
 }
 
+TEST(FlamegraphSvg, a_title_is_one_line_with_the_whole_as_its_tooltip) {
+  const std::string script = "print 1;\n\n\tprint 2;\r\n";
+  const std::string svg = svg_of(small_profile(), {"perl -e '" + script + "'", "10"});
+  EXPECT_NE(svg.find("<g><title>perl -e &#39;print 1; print 2; &#39;</title><text id=\"title\" "
+                     "x=\"12\" y=\"28\">perl -e &#39;print 1; print 2; &#39;</text></g>"),
+            std::string::npos);
+  EXPECT_EQ(svg.find("\uFFFD"), std::string::npos) << "no broken characters";
+}
+
+TEST(FlamegraphSvg, a_long_title_ends_in_an_ellipsis) {
+  const std::string whole = "demo " + std::string(500, 'x');
+  const std::string svg = svg_of(small_profile(), {whole, "10"});
+  const std::string shown = "demo " + std::string(84, 'x') + "\u2026";
+  EXPECT_NE(svg.find("<title>" + whole + "</title>"), std::string::npos);
+  EXPECT_NE(svg.find(" data-full=\"" + whole + "\">" + shown + "</text>"), std::string::npos);
+}
+
 TEST(FlamegraphSvg, an_empty_profile_says_so) {
   const std::string svg = svg_of(NamedProfile{});
   EXPECT_NE(svg.find("No samples with stacks."), std::string::npos);
