@@ -19,7 +19,7 @@ std::vector<const NamedBlock*> hottest(const NamedCode& code, std::size_t most) 
   const bool by_samples = std::any_of(code.blocks.begin(), code.blocks.end(), has_end);
   std::vector<const NamedBlock*> rows;
   for (const NamedBlock& row : code.blocks) {
-    if (!by_samples || !has_end(row) || row.samples > 0) {
+    if (!by_samples || row.samples > 0) {
       rows.push_back(&row);
     }
   }

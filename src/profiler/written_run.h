@@ -25,8 +25,8 @@ struct WrittenCode {
     std::uint64_t samples = 0;
     std::string span{};  // when the hits were counted: "whole run", "until 7.250 s"
   };
-  /// The hottest. Most hits first; where some blocks were not counted to the end, most samples
-  /// first, and without those of them that have no sample: nothing says how hot they were.
+  /// The hottest: most hits first. Where some blocks were not counted to the end, those that have
+  /// samples, most samples first.
   std::vector<Block> top{};
   /// That of the first row whose code is in a file, as `superprofiler annotate` takes it; "" where
   /// there is none.
