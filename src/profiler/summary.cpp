@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "profiler/describe.h"
+#include "profiler/terminal_text.h"
 #include "profiler/text.h"
 
 namespace sp::profiler {
@@ -14,7 +15,7 @@ namespace {
 class SummaryWriter {
  public:
   SummaryWriter(const core::RunFacts& facts, const WrittenRun& run, const SummaryStyle& style)
-      : facts_(facts), run_(run), style_(style) {}
+      : facts_(facts), run_(run), style_(style), out_(style.columns, style.colour) {}
 
   std::string run() {
     what();
@@ -34,21 +35,10 @@ class SummaryWriter {
     losses();
     notes();
     files();
-    return std::move(text_);
+    return out_.text();
   }
 
  private:
-  void line(std::string_view text) {
-    text_ += text;
-    text_ += '\n';
-  }
-  [[nodiscard]] std::string bold(std::string_view text) const {
-    return style_.colour ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
-  }
-  [[nodiscard]] std::string warning(std::string_view text) const {
-    return style_.colour ? fmt::format("\033[33m{}\033[0m", text) : std::string(text);
-  }
-
   void what() {
     const bool only_counted = run_.code && !run_.code->by_probes && run_.counts.total() == 0;
     std::string text =
@@ -58,7 +48,7 @@ class SummaryWriter {
     if (facts_.processes > 1) {
       text += fmt::format(" of {} processes", grouped(facts_.processes));
     }
-    wrapped(bold(text));
+    out_.paragraph(out_.bold(text));
   }
 
   [[nodiscard]] static std::string counting_text(const WrittenCode& code) {
@@ -69,24 +59,24 @@ class SummaryWriter {
 
   void blocks() {
     if (run_.counts.total() > 0) {
-      wrapped(bold(counting_text(*run_.code)));
+      out_.paragraph(out_.bold(counting_text(*run_.code)));
     }
     block_rows();
   }
 
   void block_rows() {
-    line(bold("           hits  instr  block"));
+    out_.line(out_.bold("           hits  instr  block"));
     const std::size_t rows = std::min(style_.functions, run_.code->top.size());
     for (std::size_t i = 0; i < rows; ++i) {
       const WrittenCode::Block& row = run_.code->top[i];
       const std::string numbers = fmt::format("{:>15} {:6}  ", grouped(row.hits), row.instructions);
-      line(numbers + place(row, numbers.size()));
+      out_.line(numbers + place(row, numbers.size()));
     }
   }
 
   /// With the samples of the whole run beside what was counted in a part of it.
   void probed_block_rows() {
-    line(bold("  self %        hits  counted        block"));
+    out_.line(out_.bold("  self %        hits  counted        block"));
     const auto all = static_cast<double>(std::max<std::uint64_t>(run_.counts.total(), 1));
     const std::size_t rows = std::min(style_.functions, run_.code->top.size());
     for (std::size_t i = 0; i < rows; ++i) {
@@ -94,9 +84,10 @@ class SummaryWriter {
       const std::string numbers =
           fmt::format("{:8.2f} {:>11}  {:<13}  ", 100 * static_cast<double>(row.samples) / all,
                       grouped(row.hits), row.span);
-      line(numbers + place(row, numbers.size()));
+      out_.line(numbers + place(row, numbers.size()));
     }
-    wrapped("(self %: samples of the whole run; hits: exact, over the time under \"counted\")");
+    out_.paragraph(
+        "(self %: samples of the whole run; hits: exact, over the time under \"counted\")");
   }
 
   void probes() {
@@ -116,8 +107,8 @@ class SummaryWriter {
     if (probing.removed > 0) {
       text += fmt::format(", {} removed because they were hot", grouped(probing.removed));
     }
-    wrapped(text +
-            fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits"));
+    out_.paragraph(
+        text + fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits"));
   }
 
   /// "function+0x12  file.c:7", or the module where no line is known; cut to what is left of the
@@ -139,14 +130,14 @@ class SummaryWriter {
   }
 
   void nothing_seen() {
-    line(run_.wall ? "No sample was taken: the target ran for too short a time."
-                   : "No sample was taken: the target ran too short, or waited all the time.");
-    line("Try a smaller interval (-i 10), a longer run" +
-         std::string(run_.wall ? "." : ", or --wall to see where it waits."));
+    out_.line(run_.wall ? "No sample was taken: the target ran for too short a time."
+                        : "No sample was taken: the target ran too short, or waited all the time.");
+    out_.line("Try a smaller interval (-i 10), a longer run" +
+              std::string(run_.wall ? "." : ", or --wall to see where it waits."));
   }
 
   void functions() {
-    line(bold("  self %  total %  function"));
+    out_.line(out_.bold("  self %  total %  function"));
     const auto all = static_cast<double>(run_.counts.total());
     const auto stacks = static_cast<double>(run_.counts.with_stack);
     const std::size_t rows = std::min(style_.functions, run_.top.size());
@@ -154,7 +145,7 @@ class SummaryWriter {
       const Function& row = run_.top[i];
       const double self = 100 * static_cast<double>(row.self) / all;
       const double total = stacks > 0 ? 100 * static_cast<double>(row.total) / stacks : 0;
-      line(fmt::format("{:8.2f} {:8.2f}  {}", self, total, place(row)));
+      out_.line(fmt::format("{:8.2f} {:8.2f}  {}", self, total, place(row)));
     }
   }
 
@@ -174,7 +165,7 @@ class SummaryWriter {
   void cost() {
     const core::Cost& cost = facts_.cost;
     if (!cost.is_share_known) {
-      wrapped(fmt::format(
+      out_.paragraph(fmt::format(
           "cost: {} {} in {}: counting by breakpoints slows a program down 10 to 1,000 "
           "times, so its times are not those of a normal run",
           grouped(cost.stops), cost.stops == 1 ? "stop" : "stops", duration_text(facts_.elapsed)));
@@ -189,21 +180,21 @@ class SummaryWriter {
                         overhead_text(cost), duration_text(cost.target_cpu));
     text += cost.budget_percent > 0 ? fmt::format(" (budget {:g} %)", cost.budget_percent)
                                     : std::string(" (no budget)");
-    wrapped(text);
+    out_.paragraph(text);
   }
 
   void losses() {
     const SampleCounts& counts = run_.counts;
     const auto say = [this](std::uint64_t number, std::string_view what) {
       if (number > 0) {
-        wrapped(warning(fmt::format("{} {}", grouped(number), what)));
+        out_.paragraph(out_.warning(fmt::format("{} {}", grouped(number), what)));
       }
     };
     if (counts.truncated > 0) {
-      wrapped(warning(fmt::format("{} stacks ({}) are truncated: their outer frames are missing",
-                                  grouped(counts.truncated),
-                                  percent_text(static_cast<double>(counts.truncated),
-                                               static_cast<double>(counts.with_stack)))));
+      out_.paragraph(out_.warning(fmt::format(
+          "{} stacks ({}) are truncated: their outer frames are missing", grouped(counts.truncated),
+          percent_text(static_cast<double>(counts.truncated),
+                       static_cast<double>(counts.with_stack)))));
     }
     say(std::max(facts_.losses.samples_dropped, counts.lost),
         "samples were lost: they came faster than they could be read");
@@ -220,23 +211,24 @@ class SummaryWriter {
 
   void notes() {
     for (const std::string& note : facts_.notes) {
-      wrapped("note: " + note);
+      out_.paragraph("note: " + note);
     }
   }
 
   void files() {
     for (const core::Error& failure : run_.failures) {
-      wrapped(warning("could not write: " + failure.message()));
+      out_.paragraph(out_.warning("could not write: " + failure.message()));
     }
     if (!run_.fallback_directory.empty()) {
-      wrapped(warning("what could not be written there is in " + run_.fallback_directory));
+      out_.paragraph(
+          out_.warning("what could not be written there is in " + run_.fallback_directory));
     }
     if (run_.files.empty()) {
       return;
     }
-    line(bold("results: ") + run_.directory);
+    out_.line(out_.bold("results: ") + run_.directory);
     if (const std::string command = next_command(); !command.empty()) {
-      line(bold("next: ") + command);
+      out_.line(out_.bold("next: ") + command);
     }
   }
 
@@ -262,32 +254,10 @@ class SummaryWriter {
     return "";
   }
 
-  /// One paragraph, broken at blanks; what follows the first line is indented.
-  void wrapped(std::string_view text) {
-    const std::size_t room = std::max<std::size_t>(style_.columns, 50);
-    std::size_t used = 0;
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find(' '), text.size());
-      const std::string_view word = text.substr(0, end);
-      text.remove_prefix(std::min(end + 1, text.size()));
-      const std::size_t width = count_code_points(word);
-      if (used > 0 && used + 1 + width > room) {
-        text_ += "\n  ";
-        used = 2;
-      } else if (used > 0) {
-        text_ += ' ';
-        ++used;
-      }
-      text_ += word;
-      used += width;
-    }
-    text_ += '\n';
-  }
-
   const core::RunFacts& facts_;
   const WrittenRun& run_;
   const SummaryStyle& style_;
-  std::string text_;
+  TerminalText out_;
 };
 
 }  // namespace
