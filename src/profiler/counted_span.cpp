@@ -13,7 +13,7 @@ std::string text_of(milliseconds time) {
   return fmt::format("{}.{:03}", time.count() / 1000, time.count() % 1000);
 }
 
-/// A process that was forked before the run began has moments before it.
+/// A process that was forked before the run began may have earlier times.
 core::Duration of_run(core::TimePoint time, core::TimePoint started) {
   return std::max(core::Duration::zero(), core::Duration(time - started));
 }

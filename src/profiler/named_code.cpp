@@ -120,7 +120,7 @@ class CodeNaming {
           is_within(edge, to->second)) {
         CodeFunction& function = named_.functions[to->second];
         function.has_calls = function.has_calls && edge.span == function.calls_span;
-        // A thread may have come back to the beginning and not be through it yet.
+        // A thread may have jumped back to the start without having finished the block yet.
         function.calls -= std::min(function.calls, edge.hits);
       }
     }

@@ -74,7 +74,7 @@ class SummaryWriter {
     }
   }
 
-  /// With the samples of the whole run beside what was counted in a part of it.
+  /// Samples of the whole run beside hits that may cover a part of it.
   void probed_block_rows() {
     out_.line(out_.bold("  self %        hits  counted        block"));
     const auto all = static_cast<double>(std::max<std::uint64_t>(run_.counts.total(), 1));
@@ -111,8 +111,8 @@ class SummaryWriter {
         text + fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits"));
   }
 
-  /// "function+0x12  file.c:7", or the module where no line is known; cut to what is left of the
-  /// line behind `used` columns.
+  /// "function+0x12  file.c:7", or the module if the line is unknown; cut to the columns left after
+  /// `used`.
   [[nodiscard]] std::string place(const WrittenCode::Block& row, std::size_t used) const {
     constexpr std::size_t kShortestName = 8;
     constexpr std::size_t kShortestSource = 6;
@@ -130,8 +130,10 @@ class SummaryWriter {
   }
 
   void nothing_seen() {
-    out_.line(run_.wall ? "No sample was taken: the target ran for too short a time."
-                        : "No sample was taken: the target ran too short, or waited all the time.");
+    out_.line(
+        run_.wall
+            ? "No sample was taken: the target ran for too short a time."
+            : "No sample was taken: the target ran for too short a time, or waited all the time.");
     out_.line("Try a smaller interval (-i 10), a longer run" +
               std::string(run_.wall ? "." : ", or --wall to see where it waits."));
   }
@@ -149,7 +151,7 @@ class SummaryWriter {
     }
   }
 
-  /// "function  module", cut to what is left of the line.
+  /// "function  module", cut to the rest of the line.
   [[nodiscard]] std::string place(const Function& row) const {
     const std::size_t room = std::max<std::size_t>(style_.columns, 50) - 19;
     const std::string whole = folded_name(row.name);
@@ -201,12 +203,13 @@ class SummaryWriter {
     if (run_.code) {
       say(run_.code->lost_hits,
           run_.code->by_probes
-              ? "hits of blocks and edges are not in the files: too many distinct ones"
-              : "hits of edges are not in the files: too many distinct edges");
+              ? "hits of blocks and edges are not in the files: there were too many distinct ones"
+              : "hits of edges are not in the files: there were too many distinct edges");
       say(run_.code->consistency.disagreeing,
           "blocks disagree: they were entered and left at different counts");
     }
-    say(counts.collapsed, "samples stand at an outer frame: too many distinct stacks");
+    say(counts.collapsed,
+        "samples are counted at an outer frame: there were too many distinct stacks");
   }
 
   void notes() {
@@ -221,7 +224,7 @@ class SummaryWriter {
     }
     if (!run_.fallback_directory.empty()) {
       out_.paragraph(
-          out_.warning("what could not be written there is in " + run_.fallback_directory));
+          out_.warning("these files were written to " + run_.fallback_directory + " instead"));
     }
     if (run_.files.empty()) {
       return;
@@ -232,7 +235,7 @@ class SummaryWriter {
     }
   }
 
-  /// What most people do next with such a run.
+  /// What most users do next with such a run.
   [[nodiscard]] std::string next_command() const {
     const auto file = [this](std::string_view name) {
       const auto found = std::find_if(run_.files.begin(), run_.files.end(),

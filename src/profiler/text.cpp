@@ -84,8 +84,8 @@ void append_xml(std::string& out, char32_t value) {
     default:
       break;
   }
-  const bool sayable = !is_control(value) && value != 0xFFFE && value != 0xFFFF;
-  append_utf8(out, sayable ? value : kReplacement);
+  const bool representable = !is_control(value) && value != 0xFFFE && value != 0xFFFF;
+  append_utf8(out, representable ? value : kReplacement);
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace {
 
 bool has_end(const NamedBlock& row) { return row.block.span.until.has_value(); }
 
-/// Executions after a probe was removed cannot be told from samples: that takes the time of one
-/// execution, which differs from block to block and cannot be measured under a probe. So blocks
-/// are compared by samples, which cover the whole run for each of them.
+/// Samples do not tell how often a block was executed after its probe was removed: that needs the
+/// time of one execution, which differs from block to block and cannot be measured under a probe.
+/// So blocks are compared by their samples, which cover the whole run.
 std::vector<const NamedBlock*> hottest(const NamedCode& code, std::size_t most) {
   const bool by_samples = std::any_of(code.blocks.begin(), code.blocks.end(), has_end);
   std::vector<const NamedBlock*> rows;
@@ -41,7 +41,7 @@ const core::Module* module_of(const NamedBlock& row, const CountsContext& contex
   return found == context.modules.end() ? nullptr : &*found;
 }
 
-/// The name where it is the only one and a terminal shows it as it is, else MODULE:0xSTART.
+/// The name if it is unique and has no control characters, else MODULE:0xSTART.
 std::string argument_for(const CodeFunction& function, const core::Module& module,
                          const NamedCode& code) {
   const auto same_name =

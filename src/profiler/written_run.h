@@ -13,7 +13,7 @@
 
 namespace sp::profiler {
 
-/// Counted code in short.
+/// A summary of counted code.
 struct WrittenCode {
   struct Block {
     std::uint64_t hits = 0;
@@ -42,17 +42,17 @@ struct WrittenCode {
 [[nodiscard]] WrittenCode summed_up(const NamedCode& code, const CountsContext& context,
                                     std::size_t top);
 
-/// What came of a run: what its files hold in short, and where they are.
+/// The outcome of a run: a summary of its files, and where they are.
 struct WrittenRun {
   std::string directory;
   std::vector<WrittenFile> files{};
-  /// What could not be written where it should have been.
+  /// Files that could not be written to the run's directory.
   std::vector<core::Error> failures{};
-  /// Where the files went that could not be written to `directory`; "" where none did.
+  /// Where those files were written instead; "" if nowhere.
   std::string fallback_directory{};
   SampleCounts counts;
   bool wall = false;
-  /// Nothing where code was not counted.
+  /// Nothing if code was not counted.
   std::optional<WrittenCode> code{};
   /// The first rows of functions.tsv.
   std::vector<Function> top{};

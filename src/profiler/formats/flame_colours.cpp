@@ -44,7 +44,7 @@ struct Shade {
   double hue, saturation, lightness;
 };
 
-/// Spreads `number` over the three ranges at different paces, so that neighbours differ.
+/// Spreads `number` over the three ranges with different steps, so that neighbours differ.
 Shade shade(const FlameFamily& family, unsigned number) {
   const auto within = [number](double from, double to, unsigned pace) {
     return from + (to - from) * static_cast<double>(number * pace % kShades) / (kShades - 1);

@@ -1,5 +1,6 @@
 #include "profiler/formats/flame_page.h"
 
+// Longer than other files because it is one script, which a browser runs as a whole.
 namespace sp::profiler {
 
 std::string_view flame_script() {
@@ -105,7 +106,7 @@ std::string_view flame_script() {
     }
   }
 
-  // The heading and the details stay in sight while a tall graph is scrolled.
+  // Keeps the heading and the details visible while a tall graph is scrolled.
   function follow() {
     const height = svg.height.baseVal.value, view = window.innerHeight;
     const offset = Math.max(0, Math.min(window.scrollY, height - view));
@@ -181,7 +182,7 @@ std::string_view flame_script() {
     return best;
   }
 
-  // A term in lower case finds both cases; what is not a regular expression is looked for as it is.
+  // A lower-case term ignores case; a term that is not a regular expression is searched literally.
   function search(term) {
     const input = byId('search'), flags = term === term.toLowerCase() ? 'iu' : 'u';
     input.classList.remove('wrong');
@@ -202,7 +203,7 @@ std::string_view flame_script() {
   }
 
   function mark() {
-    // Of boxes above each other only the lowest counts: its samples hold the others'.
+    // Of boxes above each other only the lowest counts: its samples include theirs.
     let sum = 0, until = -1;
     const first = start[zoomed], last = first + samples[zoomed];
     for (let i = 0; i < count; i++) {

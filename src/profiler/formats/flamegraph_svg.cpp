@@ -18,7 +18,7 @@
 namespace sp::profiler {
 namespace {
 
-// Pixels of the picture before a browser fits it to its window.
+// In pixels, before a browser fits the picture to its window.
 constexpr double kWidth = 1200;
 constexpr double kMargin = 12;
 constexpr double kHeader = 84;
@@ -85,7 +85,7 @@ class FlameWriter {
                light, dark);
   }
 
-  /// Those that the picture shows, in a fixed order.
+  /// The families in the picture, in a fixed order.
   [[nodiscard]] std::vector<const FlameFamily*> families() const {
     constexpr std::array kInOrder = {FunctionKind::executable, FunctionKind::library,
                                      FunctionKind::jit, FunctionKind::blocked,
@@ -162,7 +162,7 @@ class FlameWriter {
             "<text id=\"matched\" y=\"54\" text-anchor=\"end\" aria-live=\"polite\"/></g>\n";
   }
 
-  /// On one line, with the whole as its tooltip. The script cuts it again to the window's width.
+  /// One line with the full text as its tooltip. The script fits it to the window's width.
   [[nodiscard]] std::string title() const {
     const std::string whole = folded_blanks(heading_.title);
     const std::string shown = elided(whole, kTitleLetters, "\u2026");
@@ -205,7 +205,7 @@ class FlameWriter {
                height() - kFooter, kFooter, kMargin, std::string(50, 'M'));
   }
 
-  /// What the script needs, each name once.
+  /// The script's data, each name once.
   void data() {
     std::unordered_map<std::uint32_t, std::size_t> function_numbers;
     std::unordered_map<std::string, std::size_t> module_numbers;
