@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+#include "analyzer/analyzer.h"
+#include "cli/cli.h"
+#include "profiler/profiler.h"
+#include "supervisor/supervisor.h"
+
+/// What each stage needs to know of the command line.
+namespace sp::record {
+
+/// `maps` must outlive the supervisor.
+[[nodiscard]] supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& options,
+                                                               supervisor::CodeMaps& maps);
+
+/// Nothing if no code gets probes.
+[[nodiscard]] std::optional<analyzer::PlantPolicy> instrumentation_policy(
+    const cli::RecordOptions& options);
+
+/// Only what follows from the command line.
+[[nodiscard]] profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options);
+
+}  // namespace sp::record
