@@ -73,7 +73,7 @@ Result<std::optional<pid_t>> read_pid(const Arguments& given) {
     return std::nullopt;
   }
   if (pids.size() > 1) {
-    return fail("-p is given twice; one run attaches to one process, start a run for each");
+    return fail("-p is given twice; one run attaches to one process; start a run for each");
   }
   return parse_pid(pids.front()).map([](pid_t pid) { return std::optional(pid); });
 }

@@ -156,7 +156,7 @@ test('search minds case only where the term has capitals', async () => {
   assert.equal(await page.locator('#frames > g.match').count(), 0);
 });
 
-test('a term that is no regular expression is looked for as it is', async () => {
+test('a term that is not a regular expression is searched literally', async () => {
   await open('program.folded');
   await page.locator('#search').fill('operator()(');
   assert.equal(await page.locator('#frames > g.match').count(), 1);

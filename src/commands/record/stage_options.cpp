@@ -14,7 +14,7 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.all_threads = options.all_threads;
   out.no_aslr = options.no_aslr;
   if (options.single != cli::Single::off) {
-    out.exact = supervisor::ExactOptions{options.single == cli::Single::plant};
+    out.exact = supervisor::ExactOptions{options.single == cli::Single::breakpoints};
     out.timer.sample = false;
   }
   if (options.single == cli::Single::off && !options.no_instrumentation) {

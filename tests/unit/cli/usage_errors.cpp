@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{}, "give a command (superprofiler -- CMD) or a process (superprofiler -p PID)"},
         Mistake{{"ls", "-l"}, "put -- in front of the command: superprofiler -- ls -l"},
         Mistake{{"--flame", "ls", "-a"}, "put -- in front of the command: superprofiler -- ls -a"},
-        Mistake{{"--"}, "there is no command behind --; write"},
+        Mistake{{"--"}, "there is no command after --; write"},
         Mistake{{"-c", "ls", "--", "ls"}, "-c and -- both give a command; keep one"},
         Mistake{{"-c", "ls", "-c", "ls"}, "-c is given twice"},
         Mistake{{"-c", "ls", "-p", "1"}, "superprofiler -p PID -- CMD"},
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--single=fast", "--", "ls"}, "--single: 'fast' is not known; write step"},
         Mistake{{"-s=fast", "--", "ls"}, "--single: 'fast' is not known; write step"},
         Mistake{{"-s", "ls"}, "put -- in front of the command: superprofiler -- ls"},
-        Mistake{{"-s", "-n", "--", "ls"}, "-n samples only and -s counts exactly; keep one"},
+        Mistake{{"-s", "-n", "--", "ls"}, "-n only samples and -s only counts; keep one"},
         Mistake{{"-q", "-v", "--", "ls"}, "-q and -v contradict each other; keep one"},
         Mistake{{"--completions", "tcsh"}, "'tcsh' is not known; write bash, zsh or fish"},
         Mistake{{"--color", "blue", "--", "ls"}, "write auto, always or never"},
@@ -98,8 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"-t", "1.5", "--", "ls"}, "'1.5' is not a number from 0 to 1"},
         Mistake{{"-t", "nan", "--", "ls"}, "'nan' is not a number"},
         Mistake{{"--overhead", "-1", "--", "ls"}, "--overhead: '-1' is not a number from 0"},
-        Mistake{{"--only-funcs", "/[/", "--", "ls"}, "'/[/' is no regular expression ("},
-        Mistake{{"--only-funcs", "main,/a(/", "--", "ls"}, "is no regular expression ("},
+        Mistake{{"--only-funcs", "/[/", "--", "ls"}, "'/[/' is not a regular expression ("},
+        Mistake{{"--only-funcs", "main,/a(/", "--", "ls"}, "is not a regular expression ("},
         Mistake{{"--func-instrumentation-depth", "x", "--", "ls"}, "'x' is not a number"}));
 
 }  // namespace
