@@ -20,11 +20,11 @@ Examples
   superprofiler -p 1234 -- wrk http://localhost  profile 1234 while wrk runs
   superprofiler --wall -p "$(pgrep -n node)"     show what it waits for
   superprofiler --single -- ./parse file         count every block exactly
-  superprofiler annotate output/parse-77 main    show its instructions with counts
-  superprofiler doctor -p 1234                   can 1234 be profiled? if not, why?
+  superprofiler annotate output/parse-77 main    its instructions with counts
+  superprofiler doctor -p 1234                   can 1234 be profiled?
 Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
 blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run;
-the target lives on.
+the target continues.
 )help";
 
 std::string option_line(const OptionRow& row) {

@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"-F", "0", "--", "ls"}, "'0' is not a number from 0.001 to 1000000"},
         Mistake{{"-F", "2000000", "--", "ls"}, "-F: '2000000'"},
         Mistake{{"-F", "9", "-i", "9", "--", "ls"}, "-i and -F both set the sampling rate; keep"},
-        Mistake{{"-d", "0", "--", "ls"}, "give more than 0"},
+        Mistake{{"-d", "0", "--", "ls"}, "-d: the duration must be more than 0"},
         Mistake{{"-d", "soon", "--", "ls"}, "'soon' is not a time"},
         Mistake{{"-D", "-1s", "--", "ls"}, "'-1s' is not a time"},
         Mistake{{"-t", "1.5", "--", "ls"}, "'1.5' is not a number from 0 to 1"},
