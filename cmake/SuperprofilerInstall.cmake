@@ -5,7 +5,7 @@
 function(sp_install_program target)
   target_link_options(${target} PRIVATE -Wl,--build-id=sha1)
   install(TARGETS ${target} RUNTIME COMPONENT program)
-  # Of the toolchain, which may be one for another CPU.
+  # The toolchain's, which may be for another CPU.
   set(tools "set(STRIP \"${CMAKE_STRIP}\")
 set(OBJCOPY \"${CMAKE_OBJCOPY}\")
 set(READELF \"${CMAKE_READELF}\")

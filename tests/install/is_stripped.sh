@@ -1,6 +1,6 @@
 #!/bin/sh
 # is_stripped.sh CMAKE BUILD READELF: installs BUILD to a scratch folder and checks that the program
-# is stripped, and that its debug information can be had apart and is found by its build-id.
+# is stripped and that its debug information is a separate component, named by its build-id.
 set -eu
 cmake=$1 build=$2 readelf=$3
 scratch=$(mktemp -d)
