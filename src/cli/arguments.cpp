@@ -89,7 +89,7 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command
   const auto dashes = std::find(words.begin(), words.end(), "--");
   Arguments arguments;
   if (dashes != words.end()) {
-    arguments.behind_dashes_.emplace(dashes + 1, words.end());
+    arguments.after_dashes_.emplace(dashes + 1, words.end());
   }
   std::vector<std::string> reversed;  // the order that CLI11 expects
   std::transform(words.begin(), dashes, std::back_inserter(reversed), with_long_name);

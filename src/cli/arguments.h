@@ -31,14 +31,14 @@ class Arguments {
   /// The words that are not options, for a command that takes some.
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   /// Nothing without a `--`.
-  [[nodiscard]] const std::optional<std::vector<std::string>>& behind_dashes() const {
-    return behind_dashes_;
+  [[nodiscard]] const std::optional<std::vector<std::string>>& after_dashes() const {
+    return after_dashes_;
   }
 
  private:
   std::map<std::string, std::vector<std::string>, std::less<>> given_;
   std::vector<std::string> words_;
-  std::optional<std::vector<std::string>> behind_dashes_;
+  std::optional<std::vector<std::string>> after_dashes_;
 };
 
 }  // namespace sp::cli

@@ -44,12 +44,12 @@ Nothing read_target(const Arguments& given, RecordOptions& options) {
     return tl::unexpected(pid.error());
   }
   options.pid = *pid;
-  const auto& behind = given.behind_dashes();
+  const auto& after = given.after_dashes();
   const std::vector<std::string> commands = given.all("command");
-  if (behind && behind->empty()) {
+  if (after && after->empty()) {
     return fail("there is no command after --; write superprofiler -- CMD ARGS...");
   }
-  if (behind && !commands.empty()) {
+  if (after && !commands.empty()) {
     return fail("-c and -- both give a command; keep one of them");
   }
   if (commands.size() > 1) {
@@ -60,8 +60,8 @@ Nothing read_target(const Arguments& given, RecordOptions& options) {
         "-p and -c both name a target; keep one of them, or run a load beside PID with "
         "superprofiler -p PID -- CMD");
   }
-  if (behind) {
-    options.command = *behind;
+  if (after) {
+    options.command = *after;
   } else if (!commands.empty()) {
     auto words = split_shell_words(commands.front());
     if (!words) {

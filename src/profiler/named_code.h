@@ -21,7 +21,7 @@ struct CodeFunction {
   std::string name;       // demangled, or "module+0x1234"
   core::ModuleId module;  // the same name may stand for several functions
   std::uint64_t start = 0;
-  std::string source;  // file:line of its block that executed most instructions; "" where unknown
+  std::string source;  // file:line of its block that executed most instructions; "" if unknown
   std::uint64_t calls = 0;
   bool has_calls = true;  // false: the counts do not tell how often it was called
   CountedSpan calls_span{};
@@ -30,7 +30,7 @@ struct CodeFunction {
 struct NamedBlock {
   CodeBlock block;
   std::uint32_t function = 0;  // of NamedCode::functions
-  std::string source;          // file:line of its first instruction; "" where unknown
+  std::string source;          // file:line of its first instruction; "" if unknown
   std::uint64_t samples = 0;   // on-CPU, of the whole run, within the block; by probes only
 };
 

@@ -34,7 +34,7 @@ enum class FunctionKind : std::uint8_t {
 struct Function {
   std::string name;    // demangled, any bytes
   std::string module;  // full path as the target sees it; "[kernel]" for blocked
-  std::string source;  // file:line where most of its samples were; "" where unknown
+  std::string source;  // file:line with most of its samples; "" if unknown
   FunctionKind kind = FunctionKind::unknown;
   std::uint64_t self = 0;                // samples, with a stack or without
   std::uint64_t total = 0;               // samples whose stack contains it, once each

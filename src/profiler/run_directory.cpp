@@ -17,7 +17,7 @@
 namespace sp::profiler {
 namespace {
 
-constexpr std::size_t kLongestName = 200;  // NAME_MAX less what we append
+constexpr std::size_t kLongestName = 200;  // NAME_MAX less what is appended
 
 core::Result<void> check_name(const std::string& name) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };

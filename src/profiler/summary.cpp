@@ -120,13 +120,13 @@ class SummaryWriter {
     const std::size_t columns = std::max<std::size_t>(style_.columns, 64);
     const std::size_t room = columns - std::min(used, columns - kShortestName);
     const std::string_view where = base_name(row.source.empty() ? row.module : row.source);
-    std::string behind = row.behind == 0 ? "" : fmt::format("+{:#x}", row.behind);
-    const std::size_t needed = behind.size() + kShortestName + 2;
+    std::string suffix = row.offset == 0 ? "" : fmt::format("+{:#x}", row.offset);
+    const std::size_t needed = suffix.size() + kShortestName + 2;
     if (!where.empty() && needed + kShortestSource <= room) {
-      behind += "  " + elided(folded_name(where), std::min(kLongestSource, room - needed));
+      suffix += "  " + elided(folded_name(where), std::min(kLongestSource, room - needed));
     }
-    const std::size_t taken = std::min(count_code_points(behind), room - 1);
-    return elided(folded_name(row.function), room - taken) + behind;
+    const std::size_t taken = std::min(count_code_points(suffix), room - 1);
+    return elided(folded_name(row.function), room - taken) + suffix;
   }
 
   void nothing_seen() {

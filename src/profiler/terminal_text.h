@@ -6,7 +6,7 @@
 
 namespace sp::profiler {
 
-/// Lines for a terminal of some width, with colour where it is wanted.
+/// Lines for a terminal of some width, in colour if wanted.
 class TerminalText {
  public:
   TerminalText(std::size_t columns, bool colour) : columns_(columns), colour_(colour) {}

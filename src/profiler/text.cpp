@@ -13,7 +13,7 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-/// RFC 3629: how many bytes follow a leading byte; 0 where it leads nothing.
+/// RFC 3629: the number of bytes after a leading byte; 0 if it is not one.
 std::size_t continuation_bytes(unsigned lead) {
   if (lead >= 0xC2 && lead <= 0xDF) {
     return 1;

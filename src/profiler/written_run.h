@@ -19,9 +19,9 @@ struct WrittenCode {
     std::uint64_t hits = 0;
     std::uint32_t instructions = 0;
     std::string function;
-    std::uint64_t behind = 0;  // bytes from the function's start
+    std::uint64_t offset = 0;  // bytes from the function's start
     std::string module;        // path
-    std::string source;        // file:line; "" where unknown
+    std::string source;        // file:line; "" if unknown
     std::uint64_t samples = 0;
     std::string span{};  // when the hits were counted: "whole run", "until 7.250 s"
   };

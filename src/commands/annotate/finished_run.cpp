@@ -161,15 +161,16 @@ Result<std::vector<CountedFunction>> parse_blocks(std::string_view text, const s
   for (std::size_t line = 2; !text.empty(); ++line) {
     row.read(cut(text, '\n'));
     const auto offset = number(row["offset"]);
-    const auto behind = number(row["function_offset"]);
+    const auto in_function = number(row["function_offset"]);
     const auto size = number(row["size"]);
     const auto hits = number(row["hits"]);
-    if (!offset || !behind || !size || !hits || *behind > *offset || row["kind"].empty()) {
+    if (!offset || !in_function || !size || !hits || *in_function > *offset ||
+        row["kind"].empty()) {
       return fail(fmt::format("{} is damaged: line {} is no row of a blocks.tsv", name, line));
     }
     const std::string module = unescaped(row["module"]);
     const std::string function = unescaped(row["function"]);
-    const std::uint64_t start = *offset - *behind;
+    const std::uint64_t start = *offset - *in_function;
     Rows& known = functions[{module, start, function}];
     known.function = {module, function, start, {}, {}};
     add_block(known.blocks, {*offset, *size, *hits, std::string(row["kind"])});

@@ -19,7 +19,7 @@ constexpr std::string_view kEdgesHeader =
 
 struct ModuleCells {
   std::string path = "[unknown]";
-  std::uint64_t base = 0;  // 0 where offsets are addresses
+  std::uint64_t base = 0;  // 0 if offsets are addresses
 };
 
 class ModuleTable {

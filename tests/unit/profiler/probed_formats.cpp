@@ -183,7 +183,7 @@ TEST_F(ProbedFormats, a_block_that_lost_its_probe_ranks_by_its_samples) {
   const WrittenCode code = *run().code;
   ASSERT_GE(code.top.size(), 2U);
   EXPECT_EQ(code.top[0].function, "work");
-  EXPECT_EQ(code.top[0].behind, 8U);
+  EXPECT_EQ(code.top[0].offset, 8U);
   EXPECT_EQ(code.top[0].samples, 3U);
   EXPECT_EQ(code.top[0].span, "until 2.500 s");
   EXPECT_EQ(code.top[1].samples, 1U);
