@@ -226,10 +226,12 @@ class SummaryWriter {
       out_.paragraph(
           out_.warning("these files were written to " + run_.fallback_directory + " instead"));
     }
-    if (run_.files.empty()) {
-      return;
+    const bool has_results = std::any_of(
+        run_.files.begin(), run_.files.end(),
+        [this](const WrittenFile& file) { return file.path == run_.directory + "/" + file.name; });
+    if (has_results) {
+      out_.line(out_.bold("results: ") + run_.directory);
     }
-    out_.line(out_.bold("results: ") + run_.directory);
     if (const std::string command = next_command(); !command.empty()) {
       out_.line(out_.bold("next: ") + command);
     }

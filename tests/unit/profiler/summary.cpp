@@ -62,6 +62,11 @@ TEST(Summary, says_where_files_went_that_could_not_be_written) {
   EXPECT_NE(text.find("could not write: writing output/demo-4711/stacks.folded: No space left"),
             std::string::npos);
   EXPECT_NE(text.find("/var/tmp/superprofiler-demo-1"), std::string::npos);
+  EXPECT_NE(text.find("results: output/demo-4711\n"), std::string::npos);
+  for (WrittenFile& file : run.files) {
+    file.path = run.fallback_directory + "/" + file.name;
+  }
+  EXPECT_EQ(summary_text(test::facts(), run, {.columns = 200}).find("results:"), std::string::npos);
 }
 
 std::string last_line(std::string text) {
