@@ -154,7 +154,8 @@ TEST(Annotate, shows_samples_in_words_and_says_how_far_a_count_reaches) {
   write_file(directory / "run/blocks.tsv", text);
   const Outcome listing = annotate(directory / "run", "main");
   EXPECT_EQ(listing.exit_status(), 0) << listing.text();
-  EXPECT_NE(listing.out.find("  exact, except for the blocks marked otherwise\n"), std::string::npos)
+  EXPECT_NE(listing.out.find("  exact, except for the blocks marked otherwise\n"),
+            std::string::npos)
       << listing.out;
   EXPECT_TRUE(std::regex_search(
       listing.out,

@@ -67,7 +67,8 @@ TEST(Doctor, finds_that_a_process_can_be_profiled_and_leaves_it_alone) {
   }
   const Bystander bystander(Bystander::sleeping);
   const ShellOutcome outcome = shell("\"$SP\" doctor -p " + bystander.pid());
-  EXPECT_NE(outcome.output.find("allowed: attached and detached"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("allowed: attached and detached"), std::string::npos)
+      << outcome.output;
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_EQ(status_line(bystander.pid(), "State"), "State:\tS (sleeping)");
   EXPECT_EQ(status_line(bystander.pid(), "TracerPid"), "TracerPid:\t0");
