@@ -99,7 +99,7 @@ class SummaryWriter {
     }
     const core::Probing& probing = *facts_.probing;
     std::string text =
-        fmt::format("probes: {} planted in {} {}", grouped(probing.planted),
+        fmt::format("probes: {} inserted in {} {}", grouped(probing.planted),
                     grouped(probing.functions), probing.functions == 1 ? "function" : "functions");
     if (probing.derived > 0) {
       text += fmt::format(", {} derived", grouped(probing.derived));
