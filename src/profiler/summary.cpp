@@ -247,7 +247,8 @@ class SummaryWriter {
     if (const WrittenFile* picture = file("flamegraph.svg")) {
       return "xdg-open " + command_text({picture->path});
     }
-    if (run_.failures.empty() && run_.code && !run_.code->hottest_function.empty()) {
+    if (!run_.files.empty() && run_.failures.empty() && run_.code &&
+        !run_.code->hottest_function.empty()) {
       return command_text(
           {"superprofiler", "annotate", run_.directory, run_.code->hottest_function});
     }
