@@ -119,7 +119,10 @@ class SummaryWriter {
     constexpr std::size_t kLongestSource = 20;
     const std::size_t columns = std::max<std::size_t>(style_.columns, 64);
     const std::size_t room = columns - std::min(used, columns - kShortestName);
-    const std::string_view where = base_name(row.source.empty() ? row.module : row.source);
+    std::string_view where = base_name(row.source.empty() ? row.module : row.source);
+    if (row.source.empty() && row.function.starts_with(std::string(where) + "+0x")) {
+      where = {};  // the name contains it already
+    }
     std::string suffix = row.offset == 0 ? "" : fmt::format("+{:#x}", row.offset);
     const std::size_t needed = suffix.size() + kShortestName + 2;
     if (!where.empty() && needed + kShortestSource <= room) {

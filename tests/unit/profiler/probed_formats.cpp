@@ -220,6 +220,13 @@ TEST_F(ProbedFormats, blocks_that_were_all_counted_to_the_end_rank_by_hits) {
   EXPECT_EQ(code.top[2].hits, 10U);
 }
 
+TEST_F(ProbedFormats, the_summary_names_the_module_of_a_block_once) {
+  WrittenRun stripped = run();
+  stripped.code->top = {{7, 2, "demo+0x48", 8, "/usr/bin/demo", "", 3, "whole run"}};
+  const std::string text = summary_text(facts(), stripped, {});
+  EXPECT_NE(text.find("  demo+0x48+0x8\n"), std::string::npos) << text;
+}
+
 TEST_F(ProbedFormats, the_summary_has_no_blocks_where_none_was_hit) {
   WrittenRun nothing_hit = run();
   nothing_hit.code->top.clear();
