@@ -138,7 +138,7 @@ TEST(Annotate, shows_samples_in_words_and_says_how_far_a_count_reaches) {
   const TempDir directory;
   const auto counted = profile(directory, {"--single"}, {target("known_counts"), "3"});
   ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
-  // As default mode writes it, where the first block of main became too hot.
+  // As written by the default mode if the probe of main's first block was removed.
   std::istringstream lines(read_file(directory / "run/blocks.tsv"));
   std::string text;
   for (std::string line; std::getline(lines, line);) {

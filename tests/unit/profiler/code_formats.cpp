@@ -18,7 +18,7 @@ using test::kLibc;
 using test::kProgram;
 using test::named;
 
-/// The loop of counted.h with a call into a library and into code made at run time.
+/// The loop of counted.h with calls into a library and into code generated at run time.
 class CodeFormats : public testing::Test {
  protected:
   CodeFormats() : samples_(false) {

@@ -9,7 +9,7 @@
 namespace sp::profiler {
 namespace {
 
-/// main calls a (3 samples of its own, 2 in c) and b (4); main itself has 1.
+/// main calls a (3 self samples, 2 in c) and b (4); main has 1 self sample.
 NamedProfile small_profile() {
   NamedProfile profile;
   for (const char* name : {"main", "b", "a", "c"}) {
@@ -106,7 +106,7 @@ TEST(FlamegraphSvg, a_hostile_name_stays_text) {
   NamedProfile profile = small_profile();
   profile.functions[3].name = "</script><script>alert(1)</script>]]>\"'&\x01\xFF";
   const std::string svg = svg_of(profile, {"</title><script>", "<b>"});
-  EXPECT_EQ(count(svg, "<script"), 2);   // the data and ours
+  EXPECT_EQ(count(svg, "<script"), 2);   // the data and the script
   EXPECT_EQ(count(svg, "alert(1)"), 3);  // title, label and data
   EXPECT_NE(svg.find("&lt;/script&gt;&lt;script&gt;alert(1)"), std::string::npos);
   EXPECT_NE(svg.find(R"("\u003c/script\u003e\u003cscript\u003ealert(1))"), std::string::npos);
