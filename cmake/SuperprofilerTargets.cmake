@@ -1,4 +1,4 @@
-# What every target of the project is compiled with, and the one way to declare a folder's library.
+# Compile options of all targets, and functions that declare the libraries and tests of folders.
 
 add_library(sp_options INTERFACE)
 target_include_directories(sp_options INTERFACE "${CMAKE_SOURCE_DIR}/src")
@@ -10,20 +10,20 @@ if(SP_WERROR)
   target_compile_options(sp_options INTERFACE -Werror)
 endif()
 if(SP_SANITIZE)
-  # GCC takes what a sanitizer adds for uses of what was not set.
+  # GCC warns about uninitialised variables in code that the sanitizers add.
   target_compile_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE} -fno-sanitize-recover=all
                                               -Wno-maybe-uninitialized)
   target_link_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE})
 endif()
 
-# sp_precompile(TARGET NAME DEPENDS...): parses what most files include once for all targets that
-# give the same NAME; the headers are those of DEPENDS too.
+# sp_precompile(TARGET NAME DEPENDS...): precompiles common headers once for all targets with the
+# same NAME, with the include directories of DEPENDS.
 function(sp_precompile target name)
   if(NOT SP_PRECOMPILE)
     return()
   endif()
   set(owner sp_precompiled_${name})
-  # GCC 12 wrongly sees overruns in std::string where that comes precompiled.
+  # GCC 12 reports false overruns in a precompiled std::string.
   set(options -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
   if(NOT TARGET ${owner})
     file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/${owner}.cpp" CONTENT "")
@@ -51,8 +51,8 @@ function(sp_precompile target name)
   target_compile_options(${target} PRIVATE ${options})
 endfunction()
 
-# sp_sources(VARIABLE): the .cpp files of the calling folder and of the folders below it, but for those
-# of one CPU (x86_64/, aarch64/), which are added where they belong.
+# sp_sources(VARIABLE): the .cpp files of the calling folder and its subfolders, except those for one
+# CPU (x86_64/, aarch64/), which their own targets add.
 function(sp_sources variable)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
        "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
@@ -61,7 +61,7 @@ function(sp_sources variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# sp_library(NAME DEPENDS...): a static library of sp_sources.
+# sp_library(NAME DEPENDS...): a static library from sp_sources.
 function(sp_library name)
   sp_sources(sources)
   add_library(${name} STATIC ${sources})
@@ -69,7 +69,7 @@ function(sp_library name)
   sp_precompile(${name} sources fmt::fmt)
 endfunction()
 
-# sp_test(NAME LABEL DEPENDS...): a GoogleTest program of sp_sources.
+# sp_test(NAME LABEL DEPENDS...): a GoogleTest program from sp_sources.
 function(sp_test name label)
   sp_sources(sources)
   if(NOT sources)
@@ -84,7 +84,7 @@ function(sp_test name label)
     PRIVATE SP_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SP_BINARY_DIR="${CMAKE_BINARY_DIR}"
             SP_PROGRAM="$<TARGET_FILE:superprofiler>"
             SP_TARGETS_DIR="${CMAKE_BINARY_DIR}/tests/targets")
-  # So that the tests of several builds can stand side by side in one summary.
+  # Tells the tests of several builds apart in one summary.
   set(prefix "")
   if(SP_SANITIZE STREQUAL "thread")
     set(prefix "tsan:")

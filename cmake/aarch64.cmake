@@ -1,5 +1,5 @@
 # Cross toolchain: Debian's g++-aarch64-linux-gnu, with the libraries of an arm64 sysroot, which
-# scripts/aarch64/prepare makes. SP_SYSROOT names another one.
+# scripts/aarch64/prepare creates. SP_SYSROOT names another one.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

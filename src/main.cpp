@@ -14,8 +14,8 @@
 
 namespace {
 
-/// Ends by `signal` as the target did, so that a shell says the same of us; without a core dump of
-/// our own.
+/// Ends by `signal` as the target did, so that a shell reports the same; without a core dump of
+/// superprofiler.
 void die_by(int signal) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
@@ -29,7 +29,7 @@ void die_by(int signal) {
 }
 
 int record(const sp::cli::RecordOptions& options, const std::vector<std::string>& argv) {
-  const sp::session::Ending ending = sp::session::record(options, argv);
+  const sp::record::Ending ending = sp::record::run(options, argv);
   if (ending.signal != 0) {
     die_by(ending.signal);
     return 128 + ending.signal;

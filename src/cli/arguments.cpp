@@ -18,7 +18,7 @@ using core::Result;
 CLI::Option* declare(CLI::App& app, const OptionRow& row) {
   const std::string names = row.letter == '\0' ? fmt::format("--{}", row.name)
                                                : fmt::format("-{},--{}", row.letter, row.name);
-  if (row.value_optional) {  // CLI11 reads a flag's value behind "=" only
+  if (row.value_optional) {  // CLI11 reads a flag's value only after "="
     return app.add_flag(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
   if (row.value.empty()) {
@@ -27,11 +27,11 @@ CLI::Option* declare(CLI::App& app, const OptionRow& row) {
   }
   return app.add_option(names)
       ->expected(1)
-      ->allow_extra_args(false)  // else "[a,b]" would be taken for a list
+      ->allow_extra_args(false)  // else CLI11 takes "[a,b]" for a list
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-// "-s=step" as --help shows it, where CLI11 would read a letter "=".
+// Expands "-s=step", the form in --help, which CLI11 would read as an option "=".
 std::string with_long_name(const std::string& word) {
   const bool short_with_value = word.size() > 2 && word[0] == '-' && word[2] == '=';
   const auto rows = option_table();
@@ -41,8 +41,8 @@ std::string with_long_name(const std::string& word) {
   return row == rows.end() ? word : fmt::format("--{}{}", row->name, word.substr(2));
 }
 
-// What is wrong with the first word that the parser could not place.
-std::string unplaced(const std::vector<std::string>& words, Command command) {
+// The message for the first unexpected word.
+std::string describe_unexpected(const std::vector<std::string>& words, Command command) {
   const std::string& first = words.front();
   if (first.size() > 1 && first.starts_with('-')) {
     const OptionRow* nearest = nearest_option(first);
@@ -58,16 +58,16 @@ std::string unplaced(const std::vector<std::string>& words, Command command) {
         first);
   }
   if (first == "doctor") {
-    return "doctor is a command of its own and goes first: superprofiler doctor [-p PID]";
+    return "doctor is a subcommand and goes first: superprofiler doctor [-p PID]";
   }
   if (first == "annotate") {
-    return "annotate is a command of its own and goes first: superprofiler annotate RUN FUNCTION";
+    return "annotate is a subcommand and goes first: superprofiler annotate RUN FUNCTION";
   }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
 }
 
-// CLI11 says "--interval: 1 required TEXT missing" and "flame was given a disallowed flag
-// override": the option comes first.
+// CLI11's messages begin with the option: "--interval: 1 required TEXT missing", "flame was given a
+// disallowed flag override".
 std::string explain(const CLI::ParseError& error) {
   std::string_view what = error.what();
   what.remove_prefix(what.starts_with("--") ? 2 : 0);
@@ -89,16 +89,16 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command
   const auto dashes = std::find(words.begin(), words.end(), "--");
   Arguments arguments;
   if (dashes != words.end()) {
-    arguments.behind_dashes_.emplace(dashes + 1, words.end());
+    arguments.after_dashes_.emplace(dashes + 1, words.end());
   }
-  std::vector<std::string> reversed;  // the order that CLI11 reads them in
+  std::vector<std::string> reversed;  // the order that CLI11 expects
   std::transform(words.begin(), dashes, std::back_inserter(reversed), with_long_name);
   std::reverse(reversed.begin(), reversed.end());
   try {
     CLI::App app;
     app.set_help_flag();
     if (command == Command::annotate) {
-      app.allow_extras();  // its words may stand among the options
+      app.allow_extras();  // its words may be mixed with options
     } else {
       app.prefix_command();
     }
@@ -123,7 +123,7 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command
         return command != Command::annotate || (word.size() > 1 && word.starts_with('-'));
       });
   if (misplaced != arguments.words_.end() && !arguments.has("help")) {
-    return fail(unplaced({misplaced, arguments.words_.end()}, command));
+    return fail(describe_unexpected({misplaced, arguments.words_.end()}, command));
   }
   return arguments;
 }

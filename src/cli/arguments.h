@@ -11,17 +11,16 @@
 
 namespace sp::cli {
 
-/// The options of one command line by their long names, and what stood behind `--`. Values are as
-/// typed: nothing is checked but which options there are and which of them take a value.
+/// The options of one command line by their long names, and the words after `--`. Values are as
+/// typed: only the names of options and the presence of values are checked.
 class Arguments {
  public:
-  /// `words` are main()'s without the program's and the sub-command's name. Errors are usage
-  /// errors: an unknown option, a missing value, a word that is no option
-  /// where the command takes none.
+  /// `words` are the arguments after the program's and the subcommand's name. Errors are usage
+  /// errors: an unknown option, a missing value, an unexpected word that is not an option.
   [[nodiscard]] static core::Result<Arguments> read(const std::vector<std::string>& words,
                                                     Command command);
 
-  /// The value of a flag, and of an option whose value was left out.
+  /// The value of a flag, and of an option without its optional value.
   static constexpr std::string_view kPlain = "true";
 
   [[nodiscard]] bool has(std::string_view option) const;
@@ -29,17 +28,17 @@ class Arguments {
   [[nodiscard]] std::vector<std::string> all(std::string_view option) const;
   /// The last value: a later option overrides an earlier one.
   [[nodiscard]] std::optional<std::string> last(std::string_view option) const;
-  /// The words that are no options: of a command that takes some.
+  /// The words that are not options, for a command that takes some.
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
-  /// Nothing where there was no `--`.
-  [[nodiscard]] const std::optional<std::vector<std::string>>& behind_dashes() const {
-    return behind_dashes_;
+  /// Nothing without a `--`.
+  [[nodiscard]] const std::optional<std::vector<std::string>>& after_dashes() const {
+    return after_dashes_;
   }
 
  private:
   std::map<std::string, std::vector<std::string>, std::less<>> given_;
   std::vector<std::string> words_;
-  std::optional<std::vector<std::string>> behind_dashes_;
+  std::optional<std::vector<std::string>> after_dashes_;
 };
 
 }  // namespace sp::cli

@@ -32,7 +32,7 @@ Parsed parse_doctor(const std::vector<std::string>& words) {
   if (given->has("help")) {
     return PrintAndExit{doctor_help_text()};
   }
-  if (given->behind_dashes()) {
+  if (given->after_dashes()) {
     return usage_error(
         {"doctor takes no command; it takes a process: superprofiler doctor -p PID"});
   }
@@ -53,8 +53,8 @@ Parsed parse_annotate(const std::vector<std::string>& words) {
     return PrintAndExit{annotate_help_text()};
   }
   std::vector<std::string> named = given->words();
-  if (const auto& behind = given->behind_dashes()) {
-    named.insert(named.end(), behind->begin(), behind->end());
+  if (const auto& after = given->after_dashes()) {
+    named.insert(named.end(), after->begin(), after->end());
   }
   if (named.size() != 2) {
     return usage_error({fmt::format(
@@ -73,7 +73,7 @@ Result<std::optional<pid_t>> read_pid(const Arguments& given) {
     return std::nullopt;
   }
   if (pids.size() > 1) {
-    return fail("-p is given twice; one run attaches to one process, start a run for each");
+    return fail("-p is given twice; one run attaches to one process; start a run for each");
   }
   return parse_pid(pids.front()).map([](pid_t pid) { return std::optional(pid); });
 }

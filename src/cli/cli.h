@@ -10,7 +10,7 @@
 
 #include "core/clock.h"
 
-/// What a user typed, as plain values. Nothing is started, opened or looked up here.
+/// The command line as plain values. Nothing is started, opened or looked up here.
 namespace sp::cli {
 
 using core::Duration;
@@ -20,23 +20,23 @@ enum class StopWith : std::uint8_t { sigstop, interrupt };
 enum class Color : std::uint8_t { automatic, always, never };
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
-/// Exact mode (-s): every executed block is counted, by planting ahead or by single steps.
-enum class Single : std::uint8_t { off, plant, step };
+/// Exact mode (-s): counts every executed block, by breakpoints or by single steps.
+enum class Single : std::uint8_t { off, breakpoints, step };
 
 /// Which descendants of the target are profiled too.
 struct Follow {
   bool fork = true;  // children by fork, vfork and clone
-  bool exec = true;  // go on after a process became another program
+  bool exec = true;  // keep profiling a process that executes another program
 
   bool operator==(const Follow&) const = default;
 };
 
-/// The command forms without a sub-command: launch or attach, and record.
+/// Without a subcommand: launch or attach, and record.
 struct RecordOptions {
-  /// argv of what is launched: the target, or with `pid` the load that runs beside it. Empty only
-  /// with `pid`.
+  /// argv of the launched program: the target, or with `pid` a load generator. Empty only with
+  /// `pid`.
   std::vector<std::string> command;
-  /// Attach to this process; nothing where `command` is the target.
+  /// Attach to this process; nothing if `command` is the target.
   std::optional<pid_t> pid;
 
   std::optional<Duration> duration;  // above 0
@@ -66,11 +66,11 @@ struct RecordOptions {
   std::vector<std::string> debug_dirs;
 
   Verbosity verbosity = Verbosity::normal;
-  /// `never` where NO_COLOR is set and --color was not given.
+  /// `never` if NO_COLOR is set and --color was not given.
   Color color = Color::automatic;
   bool no_progress = false;
 
-  /// What the user must hear before the run begins: one line each, to be printed unless -q.
+  /// Notes to print before the run unless -q is given, one line each.
   std::vector<std::string> notes;
 
   [[nodiscard]] bool launches_target() const { return !pid.has_value(); }
@@ -89,8 +89,8 @@ struct AnnotateOptions {
   std::vector<std::string> debug_dirs;
 };
 
-/// Nothing is to be done but this: help, version and completions (status 0, for stdout as it
-/// stands), or a usage error (status 2, one line without an end, for stderr).
+/// Text to print before exiting: help, version and completions (status 0, complete, for stdout), or
+/// a usage error (status 2, one line without a newline, for stderr).
 struct PrintAndExit {
   std::string text;
   int status = 0;
@@ -98,7 +98,7 @@ struct PrintAndExit {
 
 using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, PrintAndExit>;
 
-/// Reads main()'s arguments; the only thing looked at beside them is $NO_COLOR.
+/// Parses the arguments of main(). Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv);
 
 }  // namespace sp::cli

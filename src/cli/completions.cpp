@@ -31,7 +31,7 @@ constexpr std::string_view kBashTail = R"(  mapfile -t COMPREPLY < <(compgen -W 
 complete -F _superprofiler superprofiler
 )";
 
-// What bash offers as the value of an option; "" where it has nothing to offer.
+// bash's completion of an option's value; "" for none.
 std::string bash_values(const OptionRow& row) {
   switch (row.completes) {
     case Completes::nothing:
@@ -99,7 +99,7 @@ std::string bash_script() {
   return script.append(kBashTail);
 }
 
-// Within '...' of zsh and fish: their help texts hold no quotes, colons are escaped for zsh.
+// For '...' in zsh and fish: help texts contain no quotes; colons are escaped for zsh.
 std::string escaped_for_zsh(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -160,7 +160,7 @@ std::string zsh_script() {
       "    '1:command:_superprofiler_command' \\\n"
       "    '*::argument:_normal'\n"
       "}\n"
-      // Both as an autoloaded function of $fpath and sourced.
+      // Works both autoloaded from $fpath and sourced.
       "if [ \"$funcstack[1]\" = _superprofiler ]; then\n"
       "  _superprofiler \"$@\"\n"
       "else\n"
@@ -196,7 +196,7 @@ std::string fish_script() {
       "-d 'a function with its counts'\n"
       "complete -c superprofiler -n '__fish_seen_subcommand_from annotate' "
       "-a '(__fish_complete_directories)'\n"
-      // What stands behind -- is completed as that command would be.
+      // Words after -- are completed as that command's.
       "function __superprofiler_command\n"
       "  set -l words (commandline -opc)\n"
       "  set -l dashes (contains -i -- -- $words)\n"

@@ -15,7 +15,7 @@ namespace sp::cli {
 /// What several commands have in common.
 [[nodiscard]] core::Result<std::optional<pid_t>> read_pid(const Arguments& given);
 [[nodiscard]] core::Result<Color> read_color(const Arguments& given);
-/// An error where `value` is not one of the choices that the option table gives to `option`.
+/// Fails if `value` is not one of the choices of `option` in the table.
 [[nodiscard]] core::Result<void> check_choice(std::string_view option, std::string_view value);
 
 }  // namespace sp::cli

@@ -15,7 +15,7 @@ using core::fail;
 using core::Result;
 using Nothing = Result<void>;
 
-constexpr double kHighestRate = 1e6;  // of -F, per second: an interval of 1 us
+constexpr double kHighestRate = 1e6;  // -F, in Hz: an interval of 1 us
 constexpr double kMostOverhead = 1000;
 
 Result<Follow> read_follow(const Arguments& given, bool launched) {
@@ -44,24 +44,24 @@ Nothing read_target(const Arguments& given, RecordOptions& options) {
     return tl::unexpected(pid.error());
   }
   options.pid = *pid;
-  const auto& behind = given.behind_dashes();
+  const auto& after = given.after_dashes();
   const std::vector<std::string> commands = given.all("command");
-  if (behind && behind->empty()) {
-    return fail("there is no command behind --; write superprofiler -- CMD ARGS...");
+  if (after && after->empty()) {
+    return fail("there is no command after --; write superprofiler -- CMD ARGS...");
   }
-  if (behind && !commands.empty()) {
+  if (after && !commands.empty()) {
     return fail("-c and -- both give a command; keep one of them");
   }
   if (commands.size() > 1) {
-    return fail("-c is given twice; one run launches one command, start a run for each");
+    return fail("-c is given twice; one run launches one command; start a run for each");
   }
   if (options.pid && !commands.empty()) {
     return fail(
         "-p and -c both name a target; keep one of them, or run a load beside PID with "
         "superprofiler -p PID -- CMD");
   }
-  if (behind) {
-    options.command = *behind;
+  if (after) {
+    options.command = *after;
   } else if (!commands.empty()) {
     auto words = split_shell_words(commands.front());
     if (!words) {
@@ -80,7 +80,8 @@ Nothing read_target(const Arguments& given, RecordOptions& options) {
   options.follow = *follow;
   options.no_aslr = given.has("no-aslr");
   if (options.no_aslr && options.pid) {
-    options.notes.emplace_back("--no-aslr has no effect with -p: the process has its addresses");
+    options.notes.emplace_back(
+        "--no-aslr has no effect with -p: the process already has its addresses");
   }
   return {};
 }
@@ -107,7 +108,7 @@ Nothing read_interval(const Arguments& given, RecordOptions& options) {
   }
   if (options.interval < std::chrono::microseconds(1)) {
     return fail(
-        "-i: the shortest interval is 1us; for the highest rate that there is write "
+        "-i: the shortest interval is 1us; for the highest possible rate write "
         "-i 1 --overhead 0");
   }
   return {};
@@ -120,7 +121,7 @@ Nothing read_times(const Arguments& given, RecordOptions& options) {
       return tl::unexpected(time.error());
     }
     if (*time <= Duration::zero()) {
-      return fail("-d: a run of no time measures nothing; give more than 0, such as -d 10s");
+      return fail("-d: the duration must be more than 0, such as -d 10s");
     }
     options.duration = *time;
   }
@@ -179,7 +180,7 @@ void note_options_of_probes(const Arguments& given, RecordOptions& options) {
   if (!ignored.empty()) {
     options.notes.push_back(fmt::format("{}: no effect with {}", ignored,
                                         options.no_instrumentation
-                                            ? "-n, which plants no probes"
+                                            ? "-n, which inserts no probes"
                                             : "-s, which counts all code of every module"));
   }
 }
@@ -190,9 +191,9 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
     if (auto known = plain ? Nothing{} : check_choice("single", *value); !known) {
       return known;
     }
-    options.single = plain ? Single::plant : Single::step;
+    options.single = plain ? Single::breakpoints : Single::step;
     if (given.has("no-instrumentation")) {
-      return fail("-n samples only and -s counts exactly; keep one of them");
+      return fail("-n only samples and -s only counts; keep one of them");
     }
     for (const char* of_samples : {"delay", "wall", "flame"}) {
       if (given.has(of_samples)) {

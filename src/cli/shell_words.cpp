@@ -10,8 +10,8 @@ namespace {
 using core::fail;
 using core::Result;
 
-// Reads one text from its left end; a word exists from its first character or quote on, so that
-// '' is a word.
+// Reads a text from left to right. A word starts with its first character or quote, so '' is a
+// word.
 class ShellWords {
  public:
   explicit ShellWords(std::string_view text) : rest_(text) {}
@@ -63,7 +63,7 @@ class ShellWords {
       word_.reset();
     }
   }
-  // Outside of quotes; a newline behind \ joins two lines and is not part of the word.
+  // Outside quotes; \ and a newline join two lines and are not part of the word.
   void take_escaped() {
     if (const char c = take(); c != '\n') {
       word() += c;
@@ -79,7 +79,7 @@ class ShellWords {
     rest_.remove_prefix(end + 1);
     return true;
   }
-  // In double quotes \ quotes only $ ` " \ and newline (POSIX 2.2.3).
+  // Within double quotes, \ quotes only $ ` " \ and newline (POSIX 2.2.3).
   bool take_double_quoted() {
     word();
     while (!rest_.empty()) {

@@ -21,11 +21,11 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"follow", '\0', "WHAT", "fork,exec,all,none [launch: all, -p: exec]", Group::target,
      Completes::choices, "all fork exec none"},
     {"threads", '\0', "WHICH", "all or main [all]", Group::target, Completes::choices, "all main"},
-    {"no-aslr", '\0', "", "launch with addresses that do not change", Group::target},
+    {"no-aslr", '\0', "", "launch without address randomisation", Group::target},
 
     {"interval", 'i', "TIME", "mean time between samples: 100us, 1ms [100us]", Group::sampling},
     {"frequency", 'F', "HZ", "the same as a rate", Group::sampling},
-    {"overhead", '\0', "PCT", "what we may cost the target; 0: no limit [25]", Group::sampling},
+    {"overhead", '\0', "PCT", "what profiling may cost; 0: no limit [25]", Group::sampling},
     {"wall", '\0', "", "show blocked time too, not only time on a CPU", Group::sampling},
     {"trace-prob", 't', "P", "share of samples that collect a stack [1]", Group::sampling},
     {"stop-with", '\0', "HOW", "sigstop or interrupt [sigstop]", Group::sampling,
@@ -35,7 +35,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"single", 's', "step", "exact: count every executed block (by steps)", Group::exact,
      Completes::choices, "step", false, false, true},
     {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
-    {"derive", '\0', "", "no probes where counts follow from others", Group::exact},
+    {"derive", '\0', "", "no probe if its count follows from others", Group::exact},
     {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact},
     {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,
      Completes::files},
@@ -43,8 +43,9 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Group::exact},
 
     {"flame", '\0', "", "write flamegraph.svg too", Group::output},
-    {"by-thread", '\0', "", "one tree for each thread", Group::output},
-    {"output", 'o', "DIR", "where runs are kept [output]", Group::output, Completes::directories},
+    {"by-thread", '\0', "", "separate stacks for each thread", Group::output},
+    {"output", 'o', "DIR", "parent directory of runs [output]", Group::output,
+     Completes::directories},
     {"name", '\0', "NAME", "name of the run [PROGRAM-PID]", Group::output},
     {"overwrite", '\0', "", "replace a run of that name", Group::output},
     {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
@@ -62,7 +63,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::choices, "bash zsh fish"},
 });
 
-// The fewest insertions, deletions, replacements and swaps of neighbours that make `to` of `from`.
+// The least number of insertions, deletions, replacements and swaps of neighbours that turn `from`
+// into `to`.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before_last(to.size() + 1);
   std::vector<std::size_t> last(to.size() + 1);
@@ -101,7 +103,7 @@ std::string_view heading(Group group) {
     case Group::sampling:
       return "Sampling";
     case Group::exact:
-      return "Exact counts (beside samples, of the main program, unless -n or -s)";
+      return "Exact counts (of the main program, while sampling, unless -n or -s)";
     case Group::output:
       return "Results";
     case Group::terminal:
@@ -114,7 +116,7 @@ std::string_view heading(Group group) {
 
 const OptionRow* nearest_option(std::string_view typed) {
   if (!typed.starts_with("--")) {
-    return nullptr;  // one letter is near to every other
+    return nullptr;  // every letter is near to every other
   }
   const std::string_view name = typed.substr(2, typed.find('=') - 2);
   const OptionRow* nearest = nullptr;

@@ -5,7 +5,7 @@
 
 namespace sp::cli {
 
-/// Examples first, then every option by group; no line is longer than 80 columns.
+/// Examples, then every option by group; at most 80 columns.
 [[nodiscard]] std::string help_text();
 [[nodiscard]] std::string doctor_help_text();
 [[nodiscard]] std::string annotate_help_text();

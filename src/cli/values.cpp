@@ -32,7 +32,7 @@ constexpr std::array<Suffix, 8> kSuffixes = {{{"ns", 1},
 constexpr double kYear = 365.0 * 24 * 3600 * 1e9;
 constexpr std::int64_t kPidMaxLimit = 1 << 22;
 
-// The number that `text` begins with, and what follows it. Signs, "inf" and "nan" are no numbers.
+// The number at the start of `text`, and the rest. Signs, "inf" and "nan" are not numbers.
 std::optional<std::pair<double, std::string_view>> leading_number(std::string_view text) {
   if (text.empty() || !(text[0] == '.' || (text[0] >= '0' && text[0] <= '9'))) {
     return std::nullopt;
@@ -137,7 +137,7 @@ Result<void> check_function_pattern(std::string_view text) {
     const std::regex regex(std::string(text.substr(1, text.size() - 2)));
   } catch (const std::regex_error& error) {
     return fail(fmt::format(
-        "--only-funcs: '{}' is no regular expression ({}); mend it, or write a name or a glob",
+        "--only-funcs: '{}' is not a regular expression ({}); fix it, or write a name or a glob",
         text, error.what()));
   }
   return {};

@@ -9,8 +9,7 @@
 #include "core/clock.h"
 #include "core/result.h"
 
-/// The values of options, from text. An error's message is a whole sentence for the user: the fact
-/// and the fix.
+/// Parses the values of options. Error messages are complete: the fact and the fix.
 namespace sp::cli {
 
 enum class Unit { microseconds, seconds };
@@ -23,14 +22,14 @@ enum class Unit { microseconds, seconds };
 [[nodiscard]] core::Result<double> parse_number(std::string_view option, std::string_view text,
                                                 double least, double most);
 
-/// A process id that the kernel could give out: 1..2^22 (PID_MAX_LIMIT).
+/// A process id that the kernel can assign: 1..2^22 (PID_MAX_LIMIT).
 [[nodiscard]] core::Result<pid_t> parse_pid(std::string_view text);
 
-/// Splits at the commas that stand outside of (), <>, [], {} and of /regex/. So "f(int, int),g" is
-/// two names. Text whose brackets do not match is one name (operator<).
+/// Splits at commas outside (), <>, [], {} and /regex/: "f(int, int),g" is two names. Text with
+/// unbalanced brackets is one name (operator<).
 [[nodiscard]] std::vector<std::string> split_list(std::string_view text);
 
-/// An error where a name of --only-funcs is a /regex/ that is none. Others may be any text.
+/// Fails if a name of --only-funcs is an invalid /regex/. Other names may be any text.
 [[nodiscard]] core::Result<void> check_function_pattern(std::string_view text);
 
 }  // namespace sp::cli

@@ -33,7 +33,7 @@ std::vector<std::uint64_t> CallTree::totals() const {
 SortedChildren::SortedChildren(const CallTree& tree, std::span<const std::uint32_t> rank)
     : begin_(tree.nodes().size() + 1), children_(tree.nodes().size() - 1) {
   const std::vector<CallTree::Node>& nodes = tree.nodes();
-  // A counting sort by parent, then each family by rank.
+  // A counting sort by parent, then the children of each by rank.
   for (std::size_t id = 1; id < nodes.size(); ++id) {
     ++begin_[nodes[id].parent + 1];
   }

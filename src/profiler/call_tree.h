@@ -10,7 +10,7 @@
 namespace sp::profiler {
 
 /// Stacks by function, as a tree: every path from the root is a distinct stack, outermost function
-/// first. Functions are numbers whose meaning is the owner's.
+/// first. Functions are numbers that the owner defines.
 class CallTree {
  public:
   struct Node {
@@ -23,7 +23,7 @@ class CallTree {
 
   CallTree() : nodes_(1) {}
 
-  /// The node of `function` called from `parent`, made where it is new.
+  /// The node of `function` called from `parent`, created if new.
   std::uint32_t child(std::uint32_t parent, std::uint32_t function, bool inlined = false);
   void add_self(std::uint32_t node, std::uint64_t samples) { nodes_[node].self += samples; }
 
@@ -52,8 +52,8 @@ class SortedChildren {
   std::vector<std::uint32_t> children_;
 };
 
-/// Calls enter(node, depth) for each node but the root, parents first, siblings in order, and
-/// leave(node) when all below it were entered. Uses no recursion: a target's may be deep.
+/// Calls enter(node, depth) for each node except the root, parents first, siblings in order, and
+/// leave(node) after all nodes below it. Not recursive: a target's stacks may be deep.
 template <typename Enter, typename Leave>
 void walk(const SortedChildren& children, Enter enter, Leave leave) {
   struct Level {

@@ -18,7 +18,7 @@ class Derivation {
     for (const Edge& edge : profile_.edges()) {
       code_.edges.push_back({edge});
     }
-    sum_what_comes_in();
+    sum_incoming_edges();
     for (const core::ModuleOffset leader : leaders_) {
       make_block(leader);
     }
@@ -33,8 +33,9 @@ class Derivation {
     core::TimePoint last;
   };
 
-  /// Only what was entered is a leader: a run that was made known and never executed splits none.
-  void sum_what_comes_in() {
+  /// Only addresses that were entered are leaders: a run that was reported but never executed
+  /// splits no block.
+  void sum_incoming_edges() {
     for (const Edge& edge : profile_.edges()) {
       if (profile_.run_at(edge.to) == nullptr) {
         code_.unplaced_hits += edge.hits;
@@ -59,8 +60,8 @@ class Derivation {
     }
   }
 
-  /// In order of address: what falls through into a leader stands before it, so a leader's hits
-  /// are complete when its turn comes.
+  /// Call in address order: a block that falls through into a leader precedes it, so the leader's
+  /// hits are complete by then.
   void make_block(core::ModuleOffset leader) {
     const Incoming incoming = incoming_.at(leader);
     CodeBlock block{leader, leader.offset, 0, 0, incoming.hits, incoming.first, incoming.last};

@@ -26,30 +26,30 @@ struct CountedEdge : CodeProfile::Edge {
   CountedSpan span{};  // of the block that it leaves
 };
 
-/// Whether what went into the code came out of it. Counted by ending instruction, because blocks
-/// that overlap (a jump behind a lock prefix) share theirs.
+/// Compares how often blocks were entered and left. Grouped by last instruction, because
+/// overlapping blocks (a jump past a lock prefix) share it.
 struct CodeConsistency {
-  std::uint64_t checked = 0;  // ending instructions
-  /// Entered and left by more than one apart for each thread of the run.
+  std::uint64_t checked = 0;  // last instructions
+  /// The two counts differ by more than the number of threads of the run.
   std::uint64_t disagreeing = 0;
-  /// Entered more often than that and never left: their code ends in a system call that does not
-  /// come back (rt_sigreturn, exit).
+  /// Entered more often than that and never left: the block ends in a system call that does not
+  /// return (rt_sigreturn, exit).
   std::uint64_t never_left = 0;
-  /// Executions that were entered and not seen to be left, in all: threads end somewhere.
+  /// Executions that were entered but not left, in all: each thread ends somewhere.
   std::uint64_t unfinished = 0;
 };
 
 struct CountedCode {
   std::vector<CodeBlock> blocks;  // by start; derive_blocks(): hits are above 0
-  /// The counted ones, and those that are derived: a block that ends only because the next
-  /// instruction is jumped to goes on there (EdgeFlow::fallthrough).
+  /// The counted edges, and a derived one for each block that ends only because the next
+  /// instruction is a jump target (EdgeFlow::fallthrough).
   std::vector<CountedEdge> edges;
   CodeConsistency consistency;
-  std::uint64_t unplaced_hits = 0;  // of edges between addresses that no run or block is at
+  std::uint64_t unplaced_hits = 0;  // of edges to or from addresses outside all runs and blocks
 };
 
-/// Blocks, derived edges and their consistency, from what was counted. `threads` is how many there
-/// were in the run. Pure.
+/// Derives blocks, fall-through edges and their consistency from counted edges. `threads` is the
+/// number of threads in the run. Pure.
 [[nodiscard]] CountedCode derive_blocks(const CodeProfile& profile, std::uint64_t threads);
 
 /// Block executions, and instructions: a rep-prefixed one counts once.

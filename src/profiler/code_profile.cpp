@@ -23,7 +23,7 @@ void CodeProfile::add(const core::DynamicBlock<core::ModuleOffset>& run) {
     const std::size_t in_both = std::min(before.size(), run.lengths.size());
     const bool agree = std::equal(
         before.begin(), before.begin() + static_cast<std::ptrdiff_t>(in_both), run.lengths.begin());
-    // Told before a thread came back from a system call in it, it was shorter.
+    // It was reported shorter, before a thread returned from a system call in it.
     if (agree && run.lengths.size() <= before.size()) {
       return;
     }

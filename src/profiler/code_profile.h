@@ -12,9 +12,8 @@
 
 namespace sp::profiler {
 
-/// Sums counted code up over all processes of a run: a module's code is one, whoever executed it.
-/// Memory is bounded: runs and edges beyond the limits are not kept, and their hits are counted as
-/// dropped.
+/// Sums counted code over all processes of a run, by module. Memory is bounded: runs and edges
+/// beyond the limits are not kept, and their hits are counted as dropped.
 class CodeProfile {
  public:
   static constexpr std::size_t kMaxRuns = std::size_t{1} << 21U;
@@ -32,12 +31,12 @@ class CodeProfile {
 
   void add(const core::CodeCountsTaken& taken);
 
-  /// Distinct by start. Where code changed under a start, the run as it was told last.
+  /// Distinct by start. If the code at a start changed, the run that was reported last.
   [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
   [[nodiscard]] std::span<const std::uint8_t> lengths(const Run& run) const {
     return std::span(lengths_).subspan(run.first_length, run.instructions);
   }
-  /// The run that starts there; nullptr where none does.
+  /// The run that starts there, or nullptr.
   [[nodiscard]] const Run* run_at(core::ModuleOffset start) const;
   /// Distinct by from, to and flow; hits are above 0.
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_.all(); }

@@ -13,6 +13,19 @@ std::string text_of(milliseconds time) {
   return fmt::format("{}.{:03}", time.count() / 1000, time.count() % 1000);
 }
 
+/// A process that was forked before the run began may have earlier times.
+core::Duration of_run(core::TimePoint time, core::TimePoint started) {
+  return std::max(core::Duration::zero(), core::Duration(time - started));
+}
+
+std::string since_text(core::TimePoint time, core::TimePoint started) {
+  return text_of(std::chrono::ceil<milliseconds>(of_run(time, started)));
+}
+
+std::string until_text(core::TimePoint time, core::TimePoint started) {
+  return text_of(std::chrono::floor<milliseconds>(of_run(time, started)));
+}
+
 }  // namespace
 
 CountedSpan shared(const CountedSpan& a, const CountedSpan& b) {
@@ -24,19 +37,28 @@ CountedSpan shared(const CountedSpan& a, const CountedSpan& b) {
 }
 
 std::string kind_text(const CountedSpan& span, core::TimePoint started) {
-  // A process that was forked before the run began has moments before it.
-  const auto of_run = [started](core::TimePoint time) {
-    return std::max(core::Duration::zero(), core::Duration(time - started));
-  };
   std::string text = "exact";
   if (span.since) {
-    text += "-since:" + text_of(std::chrono::ceil<milliseconds>(of_run(*span.since)));
+    text += "-since:" + since_text(*span.since, started);
   }
   if (span.until) {
     text += span.since ? "," : "-";
-    text += "until:" + text_of(std::chrono::floor<milliseconds>(of_run(*span.until)));
+    text += "until:" + until_text(*span.until, started);
   }
   return text;
+}
+
+std::string span_text(const CountedSpan& span, core::TimePoint started) {
+  if (span.is_whole()) {
+    return "whole run";
+  }
+  if (!span.until) {
+    return "since " + since_text(*span.since, started) + " s";
+  }
+  if (!span.since) {
+    return "until " + until_text(*span.until, started) + " s";
+  }
+  return since_text(*span.since, started) + "-" + until_text(*span.until, started) + " s";
 }
 
 }  // namespace sp::profiler

@@ -7,20 +7,20 @@
 #include "core/run_facts.h"
 #include "profiler/profile.h"
 
-/// Words for people: the same in the terminal and above the flame graph.
+/// Texts for people, shared by the terminal and the flame graph's heading.
 namespace sp::profiler {
 
-/// Three digits and the unit that suits: "850 ns", "12.3 us", "1.20 ms", "4.56 s", "3 min 20 s".
+/// Three digits and a suitable unit: "850 ns", "12.3 us", "1.20 ms", "4.56 s", "3 min 20 s".
 [[nodiscard]] std::string duration_text(core::Duration duration);
 
-/// "17.3 %", "0.04 %"; 0 where `of` is 0.
+/// "17.3 %", "0.04 %"; 0 if `of` is 0.
 [[nodiscard]] std::string percent_text(double part, double of);
 
 /// What the numbers are: "sampled (1,234 samples, on-CPU), one every 101 us on average".
 [[nodiscard]] std::string sampling_text(const core::RunFacts& facts, const SampleCounts& counts,
                                         bool wall);
 
-/// What the target paid: "overhead about 1.20 %".
+/// The cost to the target: "overhead about 1.20 %".
 [[nodiscard]] std::string overhead_text(const core::Cost& cost);
 
 /// The command as a shell would read it, for a title.

@@ -12,8 +12,8 @@ namespace sp::profiler {
 
 [[nodiscard]] std::uint64_t hash_of(core::ModuleOffset where);
 
-/// Adds up edges, distinct by from, to and flow. Memory is bounded: beyond `most` edges new ones
-/// are not kept, and their hits are counted as dropped.
+/// Sums edges, distinct by from, to and flow. Memory is bounded: beyond `most` edges, new ones are
+/// not kept and their hits are counted as dropped.
 class EdgeSums {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 22U;

@@ -6,8 +6,8 @@
 
 namespace sp::profiler {
 
-/// A buffer of an ostream that writes to a descriptor, which stays the caller's, and remembers the
-/// first error: an ostream by itself only says that there was one.
+/// A stream buffer that writes to a descriptor, which it does not own, and keeps the errno of the
+/// first error: an ostream only tells that there was one.
 class FileBuffer final : public std::streambuf {
  public:
   explicit FileBuffer(int fd);
@@ -15,7 +15,7 @@ class FileBuffer final : public std::streambuf {
   FileBuffer& operator=(const FileBuffer&) = delete;
   ~FileBuffer() override = default;
 
-  /// Writes what is buffered. The errno of the first write that failed, 0 where none did.
+  /// Flushes. Returns the errno of the first write that failed, or 0.
   [[nodiscard]] int finish();
   [[nodiscard]] std::uint64_t bytes_written() const { return bytes_written_; }
 

@@ -14,13 +14,13 @@ namespace sp::profiler {
   return x ^ (x >> 31U);
 }
 
-/// Finds the ids of values that live in somebody's vector: a hash table of 4 bytes a slot, so that
-/// millions of tree nodes stay affordable.
+/// Finds the ids of values that are stored in a vector elsewhere: a hash table with 4 bytes a slot,
+/// small enough for millions of tree nodes.
 class IdIndex {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  /// The id whose value `same` accepts; kNone where there is none.
+  /// The id for which `same` returns true, or kNone.
   template <typename Same>
   [[nodiscard]] std::uint32_t find(std::uint64_t hash, Same same) const {
     if (slots_.empty()) {
@@ -34,7 +34,7 @@ class IdIndex {
     }
   }
 
-  /// `hash_of` says the hash of any id that is in here, and of `id`, which must not be yet.
+  /// `hash_of` returns the hash of any id in the index and of `id`, which must be new.
   template <typename HashOf>
   void insert(std::uint32_t id, HashOf hash_of) {
     if ((used_ + 1) * 3 > slots_.size() * 2) {

@@ -35,9 +35,7 @@ class CodeNaming {
     take(counted, dropped_hits);
     take_calls_from_hits(counted);
     for (NamedBlock& row : named_.blocks) {
-      if (row.block.span.until) {
-        row.samples = samples_in(samples, row.block.start, row.block.size);
-      }
+      row.samples = samples_in(samples, row.block.start, row.block.size);
     }
     sort();
     return std::move(named_);
@@ -122,7 +120,7 @@ class CodeNaming {
           is_within(edge, to->second)) {
         CodeFunction& function = named_.functions[to->second];
         function.has_calls = function.has_calls && edge.span == function.calls_span;
-        // A thread may have come back to the beginning and not be through it yet.
+        // A thread may have jumped back to the start without having finished the block yet.
         function.calls -= std::min(function.calls, edge.hits);
       }
     }

@@ -18,31 +18,31 @@ enum class FunctionKind : std::uint8_t {
   jit,         // generated while the target ran
   unknown,     // of no module
   blocked,     // "[blocked: read]": asleep in the kernel
-  collapsed,   // stands for frames that the full tree could not take
+  collapsed,   // stands for frames that did not fit into the full tree
   truncated,   // stands for the missing outer end of a stack
   thread,      // a thread's name, above its stacks
 };
 
-/// False for the marks that stand for no place where time was spent.
+/// False for markers that are not a place where time was spent.
 [[nodiscard]] constexpr bool has_row(FunctionKind kind) {
   return kind != FunctionKind::truncated && kind != FunctionKind::thread;
 }
 
-/// Of a module's code; `module` is null where it is not known.
+/// Of a module's code; `module` is null if unknown.
 [[nodiscard]] FunctionKind kind_of(const core::Module* module);
 
 struct Function {
   std::string name;    // demangled, any bytes
   std::string module;  // full path as the target sees it; "[kernel]" for blocked
-  std::string source;  // file:line where most of its samples were; "" where unknown
+  std::string source;  // file:line with most of its samples; "" if unknown
   FunctionKind kind = FunctionKind::unknown;
   std::uint64_t self = 0;                // samples, with a stack or without
-  std::uint64_t total = 0;               // samples with a stack that it is on, once each
-  std::optional<std::uint64_t> calls{};  // nothing where they were not counted
+  std::uint64_t total = 0;               // samples whose stack contains it, once each
+  std::optional<std::uint64_t> calls{};  // nothing if not counted
   CountedSpan calls_span{};
 };
 
-/// A profile with names: what every file format is written from.
+/// A profile with names: the source of every file format.
 struct NamedProfile {
   std::vector<Function> functions;  // distinct by module and name
   /// By function. Functions of one name are one node here, whatever their modules.
@@ -50,12 +50,12 @@ struct NamedProfile {
   SampleCounts counts;
 };
 
-/// By function: its place when all are sorted by their folded names.
+/// By function: its position in the order of folded names.
 [[nodiscard]] std::vector<std::uint32_t> name_ranks(const std::vector<Function>& functions);
 
 [[nodiscard]] NamedProfile name_profile(const Profile& profile, Namer& namer);
 
-/// By function: the samples whose stacks it is on, once each however deep it recurses.
+/// By function: the samples whose stacks contain it, once each however deep it recurses.
 [[nodiscard]] std::vector<std::uint64_t> inclusive_samples(const CallTree& tree,
                                                            std::size_t functions);
 

@@ -8,7 +8,7 @@
 
 namespace sp::profiler {
 
-/// Where names come from: a Symbolizer in a run, a table in a test.
+/// The source of names: a Symbolizer in a run, a table in a test.
 class Namer {
  public:
   Namer() = default;

@@ -7,7 +7,7 @@ namespace sp::profiler {
 std::vector<PcSamples> pc_samples(const Profile& profile) {
   std::vector<PcSamples> all;
   for (const Profile::Node& node : profile.nodes()) {
-    // A blocked thread's samples end in a mark below its innermost frame.
+    // The stack of a blocked thread ends in a marker below its innermost frame.
     if (node.samples == 0 || node.step == IdIndex::kNone ||
         profile.steps()[node.step].kind != StepKind::instruction) {
       continue;

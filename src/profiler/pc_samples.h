@@ -9,16 +9,17 @@
 
 namespace sp::profiler {
 
-/// On-CPU samples whose innermost pc this was.
+/// The number of on-CPU samples at one innermost pc.
 struct PcSamples {
   core::ModuleOffset where;
   std::uint64_t samples = 0;
 };
 
-/// By address, each once. Without those that have no address or were counted at an outer frame.
+/// Sorted by address, without duplicates. Leaves out samples without an address and those counted
+/// at an outer frame.
 [[nodiscard]] std::vector<PcSamples> pc_samples(const Profile& profile);
 
-/// How many were within [start, start + size).
+/// The number of samples within [start, start + size).
 [[nodiscard]] std::uint64_t samples_in(std::span<const PcSamples> samples, core::ModuleOffset start,
                                        std::uint64_t size);
 

@@ -15,23 +15,23 @@ class Derivation {
   Derivation(const ProbedProfile& profile, std::uint64_t threads)
       : threads_(threads), edges_(profile.edges()) {
     for (const ProbedProfile::Block& block : profile.blocks()) {
-      told_.push_back(&block);
+      reported_.push_back(&block);
     }
-    std::sort(told_.begin(), told_.end(),
+    std::sort(reported_.begin(), reported_.end(),
               [](const auto* a, const auto* b) { return a->start < b->start; });
   }
 
   CountedCode run() {
-    for (const ProbedProfile::Block* block : told_) {
+    for (const ProbedProfile::Block* block : reported_) {
       take(*block);
     }
-    for (std::size_t i = 0; i < told_.size(); ++i) {
-      limit_what_was_within(i);
+    for (std::size_t i = 0; i < reported_.size(); ++i) {
+      limit_inner_blocks(i);
     }
     for (const ProbedProfile::Edge& edge : edges_) {
       take(edge);
     }
-    for (std::size_t i = 0; i < told_.size(); ++i) {
+    for (std::size_t i = 0; i < reported_.size(); ++i) {
       fall_through(i);
     }
     check();
@@ -44,24 +44,25 @@ class Derivation {
     std::uint64_t out = 0;
   };
 
-  void take(const ProbedProfile::Block& told) {
-    code_.blocks.push_back({told.start,
-                            told.start.offset + told.last,
-                            told.size,
-                            told.instructions,
-                            told.hits,
-                            told.first_hit,
-                            told.last_hit,
-                            {told.since, told.until}});
+  void take(const ProbedProfile::Block& reported) {
+    code_.blocks.push_back({reported.start,
+                            reported.start.offset + reported.last,
+                            reported.size,
+                            reported.instructions,
+                            reported.hits,
+                            reported.first_hit,
+                            reported.last_hit,
+                            {reported.since, reported.until}});
   }
 
-  /// While a process executed several blocks as one, only the first of them was counted.
-  void limit_what_was_within(std::size_t number) {
-    const ProbedProfile::Block& wide = *told_[number];
+  /// While a process executed several blocks as one, only the first one was counted.
+  void limit_inner_blocks(std::size_t number) {
+    const ProbedProfile::Block& wide = *reported_[number];
     if (!wide.wide_hit) {
       return;
     }
-    for (std::size_t i = number + 1; i < told_.size() && is_within(told_[i]->start, wide); ++i) {
+    for (std::size_t i = number + 1; i < reported_.size() && is_within(reported_[i]->start, wide);
+         ++i) {
       CountedSpan& span = code_.blocks[i].span;
       span = shared(span, {.since = wide.wide_hit});
     }
@@ -78,7 +79,7 @@ class Derivation {
 
   void fall_through(std::size_t number) {
     const CodeBlock& block = code_.blocks[number];
-    if (told_[number]->falls_through && block.hits > 0) {
+    if (reported_[number]->falls_through && block.hits > 0) {
       add_edge(number, {{block.start.module, block.last},
                         {block.start.module, block.start.offset + block.size},
                         core::EdgeFlow::fallthrough,
@@ -93,7 +94,7 @@ class Derivation {
     const CountedSpan& span = code_.blocks[from].span;
     flows_[from].out += edge.hits;
     const auto to = block_of(edge.to);
-    if (to && told_[*to]->start == edge.to && code_.blocks[*to].span == span) {
+    if (to && reported_[*to]->start == edge.to && code_.blocks[*to].span == span) {
       flows_[*to].in += edge.hits;
     }
     code_.edges.push_back({edge, span});
@@ -110,7 +111,7 @@ class Derivation {
       }
       const std::uint64_t inside = above(flow.in, block.hits);
       const std::uint64_t not_left = above(block.hits, flow.out);
-      // What left it while it was the end of a larger block is not among its hits.
+      // Edges that left it while it was the end of a larger block are not among its hits.
       const std::uint64_t left_more = block.span.since ? 0 : above(flow.out, block.hits);
       ++result.checked;
       result.unfinished += inside + not_left;
@@ -131,21 +132,21 @@ class Derivation {
            where.offset - block.start.offset < block.widest;
   }
 
-  /// The block that holds `where`, the nearest where several do.
+  /// The block that contains `where`; the one that starts last if several do.
   [[nodiscard]] std::optional<std::size_t> block_of(core::ModuleOffset where) const {
     const auto behind = std::upper_bound(
-        told_.begin(), told_.end(), where,
+        reported_.begin(), reported_.end(), where,
         [](core::ModuleOffset a, const ProbedProfile::Block* b) { return a < b->start; });
-    if (behind == told_.begin() || !is_within(where, **std::prev(behind))) {
+    if (behind == reported_.begin() || !is_within(where, **std::prev(behind))) {
       return std::nullopt;
     }
-    return static_cast<std::size_t>(std::prev(behind) - told_.begin());
+    return static_cast<std::size_t>(std::prev(behind) - reported_.begin());
   }
 
   std::uint64_t threads_;
   const std::vector<ProbedProfile::Edge>& edges_;
-  std::vector<const ProbedProfile::Block*> told_;  // by start, as code_.blocks
-  std::vector<Flow> flows_;                        // likewise
+  std::vector<const ProbedProfile::Block*> reported_;  // by start, as code_.blocks
+  std::vector<Flow> flows_;                            // likewise
   CountedCode code_;
 };
 

@@ -7,10 +7,10 @@
 
 namespace sp::profiler {
 
-/// What probes counted, in the shape of counted code; with blocks that have no hits. Edges of
-/// blocks that fall through are derived. Consistency is checked where a block was counted to the
-/// end: what comes into it from blocks that were counted over the same span must be among its hits,
-/// and what it was entered with must leave it; each but for one execution a thread. Pure.
+/// Converts the counts of probes to counted code, including blocks without hits. Derives the edges
+/// of blocks that fall through. Checks the consistency of each block that was counted to the end:
+/// edges into it from blocks counted over the same span must not exceed its hits, and its hits must
+/// equal the edges that leave it, each within one execution per thread. Pure.
 [[nodiscard]] CountedCode probed_blocks(const ProbedProfile& profile, std::uint64_t threads);
 
 }  // namespace sp::profiler

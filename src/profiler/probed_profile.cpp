@@ -5,46 +5,52 @@
 namespace sp::profiler {
 namespace {
 
-using Told = core::ProbedBlock<core::ModuleOffset>;
+using Reported = core::ProbedBlock<core::ModuleOffset>;
 using Block = ProbedProfile::Block;
-using Moment = std::optional<core::TimePoint>;
+using OptionalTime = std::optional<core::TimePoint>;
 
-Moment later(const Moment& a, const Moment& b) { return a && b ? std::max(a, b) : a ? a : b; }
-Moment earlier(const Moment& a, const Moment& b) { return a && b ? std::min(a, b) : a ? a : b; }
+OptionalTime later(const OptionalTime& a, const OptionalTime& b) {
+  return a && b ? std::max(a, b) : a ? a : b;
+}
+OptionalTime earlier(const OptionalTime& a, const OptionalTime& b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
 
-/// When `block` was last hit, as far as it was.
-Moment last_hit_of(const Told& block) { return block.hits > 0 ? Moment(block.last_hit) : Moment(); }
+/// When `block` was last hit; nothing if it never was.
+OptionalTime last_hit_of(const Reported& block) {
+  return block.hits > 0 ? OptionalTime(block.last_hit) : OptionalTime();
+}
 
-void add_hits(Block& sum, const Told& told) {
-  if (told.hits == 0) {
+void add_hits(Block& sum, const Reported& reported) {
+  if (reported.hits == 0) {
     return;
   }
   const bool is_first = sum.hits == 0;
-  sum.first_hit = is_first ? told.first_hit : std::min(sum.first_hit, told.first_hit);
-  sum.last_hit = is_first ? told.last_hit : std::max(sum.last_hit, told.last_hit);
-  sum.hits += told.hits;
+  sum.first_hit = is_first ? reported.first_hit : std::min(sum.first_hit, reported.first_hit);
+  sum.last_hit = is_first ? reported.last_hit : std::max(sum.last_hit, reported.last_hit);
+  sum.hits += reported.hits;
 }
 
-/// Goes before add_hits(): looks at the hits of before.
-void settle_size(Block& sum, const Told& told) {
-  sum.widest = std::max(sum.widest, told.size);
-  if (told.size > sum.size) {
-    sum.wide_hit = later(sum.wide_hit, last_hit_of(told));
+/// Call before add_hits(): compares with the hits so far.
+void adopt_size(Block& sum, const Reported& reported) {
+  sum.widest = std::max(sum.widest, reported.size);
+  if (reported.size > sum.size) {
+    sum.wide_hit = later(sum.wide_hit, last_hit_of(reported));
     return;
   }
-  if (told.size < sum.size) {
+  if (reported.size < sum.size) {
     sum.wide_hit = later(sum.wide_hit, last_hit_of(sum));
   }
-  sum.size = told.size;
-  sum.instructions = told.instructions;
-  sum.last = told.last;
-  sum.falls_through = told.falls_through;
+  sum.size = reported.size;
+  sum.instructions = reported.instructions;
+  sum.last = reported.last;
+  sum.falls_through = reported.falls_through;
 }
 
 }  // namespace
 
 void ProbedProfile::add(const core::ProbeCountsTaken& taken) {
-  for (const Told& block : taken.code.blocks) {
+  for (const Reported& block : taken.code.blocks) {
     add(block);
   }
   for (const Edge& edge : taken.code.edges) {
@@ -59,22 +65,23 @@ void ProbedProfile::add(const core::CodeExplored& explored) {
   explored_.disagreements += explored.disagreements;
 }
 
-void ProbedProfile::add(const Told& told) {
-  const std::uint32_t known = block_index_.find(
-      hash_of(told.start), [&](std::uint32_t id) { return blocks_[id].start == told.start; });
+void ProbedProfile::add(const Reported& reported) {
+  const std::uint32_t known = block_index_.find(hash_of(reported.start), [&](std::uint32_t id) {
+    return blocks_[id].start == reported.start;
+  });
   if (known != IdIndex::kNone) {
     Block& sum = blocks_[known];
-    settle_size(sum, told);
-    add_hits(sum, told);
-    sum.since = later(sum.since, told.since);
-    sum.until = earlier(sum.until, told.until);
+    adopt_size(sum, reported);
+    add_hits(sum, reported);
+    sum.since = later(sum.since, reported.since);
+    sum.until = earlier(sum.until, reported.until);
     return;
   }
   if (blocks_.size() >= max_blocks_) {
-    dropped_hits_ += told.hits;
+    dropped_hits_ += reported.hits;
     return;
   }
-  blocks_.push_back({told, told.size});
+  blocks_.push_back({reported, reported.size});
   block_index_.insert(static_cast<std::uint32_t>(blocks_.size() - 1),
                       [this](std::uint32_t id) { return hash_of(blocks_[id].start); });
 }

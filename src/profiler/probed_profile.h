@@ -13,19 +13,19 @@
 
 namespace sp::profiler {
 
-/// Sums up what the probes of default mode counted, over all processes of a run. Memory is bounded:
-/// blocks and edges beyond the limits are not kept, and their hits are counted as dropped.
+/// Sums the counts of all probes over all processes of a run. Memory is bounded: blocks and edges
+/// beyond the limits are not kept, and their hits are counted as dropped.
 class ProbedProfile {
  public:
   static constexpr std::size_t kMaxBlocks = std::size_t{1} << 21U;
 
-  /// `since` is the latest and `until` the earliest that any process told: between the two every
-  /// execution of the block in any of them is in `hits`.
+  /// `since` is the latest and `until` the earliest that any process reported: `hits` has every
+  /// execution of the block in between, in all processes.
   struct Block : core::ProbedBlock<core::ModuleOffset> {
-    /// A process may execute code as one block that another one has (or this one later had) as
-    /// two. The block is the smaller one here; `widest` is the size that was told at most, and
-    /// `wide_hit` when it was last hit while it was larger than `size`: until then the blocks
-    /// within `widest` were not counted on their own.
+    /// One process may execute as one block what another process (or the same one later) has
+    /// split in two. The smaller block is kept; `widest` is the largest size reported, and
+    /// `wide_hit` the last hit while the block was larger than `size`: until then the blocks
+    /// within `widest` were not counted separately.
     std::uint32_t widest = 0;
     std::optional<core::TimePoint> wide_hit{};
   };
@@ -48,7 +48,7 @@ class ProbedProfile {
   [[nodiscard]] std::uint64_t dropped_hits() const { return dropped_hits_ + edges_.dropped_hits(); }
 
  private:
-  void add(const core::ProbedBlock<core::ModuleOffset>& told);
+  void add(const core::ProbedBlock<core::ModuleOffset>& reported);
 
   std::size_t max_blocks_;
   std::vector<Block> blocks_;

@@ -17,7 +17,7 @@ Step step_of(const core::Frame& frame) {
           frame.is_return_address ? StepKind::return_address : StepKind::instruction};
 }
 
-/// Doubling past the limit would waste up to half of the memory that the limit is there for.
+/// Doubling beyond the limit would waste up to half of the memory that the limit bounds.
 template <typename T>
 void reserve_for_one_more(std::vector<T>& values, std::size_t limit) {
   if (values.size() == values.capacity()) {
@@ -32,9 +32,9 @@ Profile::Profile(bool by_thread, std::size_t max_nodes)
       max_nodes_(std::max<std::size_t>(max_nodes, 4)),
       hard_max_nodes_(max_nodes_ + max_nodes_ / 8) {
   nodes_.resize(2);
-  // There is always one place for a sample that finds the tree full.
-  const Step mark{.kind = StepKind::collapsed};
-  const std::uint32_t step = make_step(mark);
+  // A sample always finds a node, even if the tree is full.
+  const Step marker{.kind = StepKind::collapsed};
+  const std::uint32_t step = make_step(marker);
   make_child(kRoot, step);
   make_child(kPcOnlyRoot, step);
 }
@@ -73,7 +73,7 @@ void Profile::add_stack(const core::SampleTaken& sample) {
     path_.push_back({syscall_number(sample.blocked_in), {}, StepKind::blocked});
   }
 
-  // Neighbours in time mostly share their outer frames: those need no look-up.
+  // Consecutive samples mostly share their outer frames, which need no lookup.
   const std::size_t comparable = std::min(path_.size(), last_nodes_.size());
   std::size_t depth = 0;
   while (depth < comparable && path_[depth] == last_path_[depth]) {
@@ -143,7 +143,7 @@ std::size_t Profile::bytes() const {
          step_index_.bytes();
 }
 
-/// The node of `step` under `node`, made if it has to be; kNone where there is no room.
+/// The node of `step` under `node`, created if necessary; kNone if there is no room.
 std::uint32_t Profile::child(std::uint32_t node, const Step& step) {
   const std::uint32_t found = find_child(node, step);
   if (found != IdIndex::kNone || is_full()) {
@@ -171,7 +171,7 @@ std::uint32_t Profile::make_step(const Step& step) {
   return id;
 }
 
-/// Goes by the step itself and not by its number: that would be a second search for each frame.
+/// Compares the step itself and not its number, which would take a second lookup for each frame.
 std::uint32_t Profile::find_child(std::uint32_t node, const Step& step) const {
   return node_index_.find(mixed(hash_of(step), node), [&](std::uint32_t id) {
     return nodes_[id].parent == node && steps_[nodes_[id].step] == step;
@@ -188,13 +188,13 @@ std::uint32_t Profile::make_child(std::uint32_t node, std::uint32_t step_id) {
   return id;
 }
 
-/// The mark under `node`. Marks have a small reserve of nodes; when that is used up too, the mark
-/// of the nearest outer frame that has one is taken.
+/// The marker under `node`. Markers have a small reserve of nodes; if that is used up too, returns
+/// the marker of the nearest outer frame that has one.
 std::uint32_t Profile::collapsed_under(std::uint32_t node) {
-  const Step mark{.kind = StepKind::collapsed};
-  const std::uint32_t step_id = find_step(mark);
+  const Step marker{.kind = StepKind::collapsed};
+  const std::uint32_t step_id = find_step(marker);
   for (;; node = nodes_[node].parent) {
-    const std::uint32_t found = find_child(node, mark);
+    const std::uint32_t found = find_child(node, marker);
     if (found != IdIndex::kNone) {
       return found;
     }

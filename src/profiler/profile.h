@@ -14,30 +14,30 @@
 
 namespace sp::profiler {
 
-/// How many samples there were, by what is known of them.
+/// The number of samples, by what is known of each.
 struct SampleCounts {
   std::uint64_t on_cpu = 0;
   std::uint64_t blocked = 0;
-  std::uint64_t with_stack = 0;  // the others were kept as a pc only (--trace-prob)
+  std::uint64_t with_stack = 0;  // the others have only a pc (--trace-prob)
   std::uint64_t truncated = 0;   // of those with a stack
-  /// How the stacks ended, by StackEnd.
+  /// By StackEnd: how the stacks ended.
   std::array<std::uint64_t, 5> ends{};
   std::uint64_t collapsed = 0;  // counted at an outer frame because the tree was full
-  std::uint64_t lost = 0;       // never arrived: a channel was full
+  std::uint64_t lost = 0;       // dropped before they arrived: a channel was full
 
   [[nodiscard]] std::uint64_t total() const { return on_cpu + blocked; }
 };
 
 enum class StepKind : std::uint8_t {
   instruction,     // `value` in `module` was being executed
-  return_address,  // `value` in `module` is where a call comes back to
+  return_address,  // `value` in `module` is a return address
   blocked,         // asleep in system call number `value` of syscalls()
   truncated,       // the stack's outer end is missing
   collapsed,       // the tree was full: inner frames are missing
   thread,          // number `value` of threads()
 };
 
-/// One step from a stack's outer side inwards: a frame, or a mark of ours.
+/// One step of a stack, from the outermost inwards: a frame, or a marker.
 struct Step {
   std::uint64_t value = 0;
   core::ModuleId module{};
@@ -46,11 +46,12 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
-/// Sums samples up as a tree of addresses that no stack repeats. Memory is bounded: when the tree
-/// is full a sample is counted at its deepest known frame under a mark, and that is counted too.
+/// Sums samples in a tree of addresses in which each distinct stack is one path. Memory is bounded:
+/// if the tree is full, a sample is counted at its deepest known frame under a marker, and as
+/// `collapsed`.
 class Profile {
  public:
-  /// Full, the tree takes about 130 MB, and naming and writing it about three times as much.
+  /// A full tree takes about 130 MB; naming and writing it takes about three times as much.
   static constexpr std::size_t kMaxNodes = std::size_t{1} << 22U;
   static constexpr std::size_t kMaxSteps = std::size_t{1} << 20U;  // distinct addresses
   static constexpr std::size_t kMaxThreads = std::size_t{1} << 16U;
@@ -67,8 +68,8 @@ class Profile {
     std::string name;
   };
 
-  /// Node 0 is above all stacks, node 1 above the samples of which only the pc is known. A node's
-  /// parent has a smaller number.
+  /// Node 0 is the root of all stacks, node 1 of the samples with only a pc. A node's parent has a
+  /// smaller number.
   static constexpr std::uint32_t kRoot = 0;
   static constexpr std::uint32_t kPcOnlyRoot = 1;
 
@@ -86,13 +87,13 @@ class Profile {
   [[nodiscard]] const std::vector<std::string>& syscalls() const { return syscalls_; }
   [[nodiscard]] const std::vector<core::Module>& modules() const { return modules_; }
   [[nodiscard]] const std::vector<core::ProcessSeen>& processes() const { return processes_; }
-  /// Those that were seen beyond kMaxProcesses and are not listed.
+  /// The number of processes beyond kMaxProcesses, which are not listed.
   [[nodiscard]] std::uint64_t unlisted_processes() const { return unlisted_processes_; }
-  /// Only kept where stacks are told apart by thread. The last one stands for all threads beyond
-  /// kMaxThreads and has tid 0.
+  /// Only filled with --by-thread. The last one stands for all threads beyond kMaxThreads and has
+  /// tid 0.
   [[nodiscard]] const std::vector<Thread>& threads() const { return threads_; }
   [[nodiscard]] bool is_full() const { return nodes_.size() >= max_nodes_; }
-  /// What the tree holds in memory now.
+  /// The memory that the tree uses now.
   [[nodiscard]] std::size_t bytes() const;
 
  private:
@@ -116,9 +117,9 @@ class Profile {
   IdIndex node_index_;
   std::vector<Step> steps_;
   IdIndex step_index_;
-  std::vector<Step> path_;                 // of the sample at hand, outermost first
-  std::vector<Step> last_path_;            // of the sample before
-  std::vector<std::uint32_t> last_nodes_;  // where each step of it led to
+  std::vector<Step> path_;                 // of the current sample, outermost first
+  std::vector<Step> last_path_;            // of the previous sample
+  std::vector<std::uint32_t> last_nodes_;  // the node of each of its steps
   std::vector<std::string> syscalls_;
   std::unordered_map<std::string, std::uint32_t> syscall_numbers_;
   std::vector<core::Module> modules_;

@@ -96,8 +96,8 @@ void Profiler::take(const core::SampleTaken& sample) {
   progress_.truncated.store(counts.truncated, std::memory_order_relaxed);
 }
 
-/// A file's debug information takes up to seconds to open: better now, beside the target, than when
-/// the user waits for the results.
+/// Opening debug information takes up to seconds: do it while the target runs, not while the user
+/// waits for the results.
 void Profiler::open_files_of(const core::Stack& stack) {
   if (unopened_.empty()) {
     return;
@@ -149,7 +149,7 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
                          .modules = profile_.modules(),
                          .processes = profile_.processes(),
                          .unlisted_processes = profile_.unlisted_processes()};
-  // The smallest first: on a disk that is nearly full they still go through.
+  // The smallest first: they may still fit on a disk that is nearly full.
   std::vector<Output> outputs = {
       {"run.json", [&](std::ostream& out) { write_run_json(out, report); }},
       {"functions.tsv", [&](std::ostream& out) { write_functions_tsv(out, functions, context); }},
@@ -168,7 +168,7 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   WrittenRun written{.directory = directory_.path(), .counts = named.counts, .wall = options_.wall};
   if (code) {
-    written.code = summed_up(*code, profile_.modules(), kTopBlocks);
+    written.code = summed_up(*code, context, kTopBlocks);
   }
   const std::size_t top = std::min(kTopFunctions, functions.size());
   written.top.assign(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(top));
@@ -202,7 +202,7 @@ CountsContext Profiler::counts_context() const {
   return context;
 }
 
-/// Those that could not be written, in the same order.
+/// Returns those that could not be written, in the same order.
 std::vector<Profiler::Output> Profiler::write_outputs(std::vector<Output> outputs,
                                                       WrittenRun& written) {
   std::vector<Output> failed;
@@ -216,7 +216,7 @@ std::vector<Profiler::Output> Profiler::write_outputs(std::vector<Output> output
     }
   }
   if (failed.empty()) {
-    // One of a run that was overwritten would show something else than its neighbours.
+    // A file left from an overwritten run would not match the others.
     if (!options_.flame) {
       directory_.remove(std::string(kFlameGraph));
     }

@@ -27,31 +27,31 @@
 
 namespace sp::profiler {
 
-/// Whether code is counted, which is when blocks.tsv and edges.tsv are written too.
+/// Whether and how code is counted; if it is, blocks.tsv and edges.tsv are written too.
 enum class Counting : std::uint8_t {
   none,
-  exact,   // all of it, instead of sampling
-  probed,  // by probes beside sampling
+  exact,   // all code, instead of sampling
+  probed,  // by probes while sampling
 };
 
 struct ProfilerOptions {
   bool flame = false;      // write flamegraph.svg too
   bool by_thread = false;  // stacks begin with their thread's name
-  bool wall = false;       // blocked threads are sampled too: said beside the numbers
+  bool wall = false;       // blocked threads are sampled too, which the results say
   Counting counting = Counting::none;
-  /// When counting began, where that was later than the first instruction of a launched target.
+  /// When counting began, if later than the first instruction of a launched target.
   std::optional<core::Duration> counted_since{};
   core::TimePoint started{};  // of the run: times in files count from it
   std::size_t max_nodes = Profile::kMaxNodes;
   std::string version{};  // of superprofiler, for run.json
-  /// Asked on the profiler thread when a snapshot is wanted: the run as it is known then.
+  /// Called on the profiler thread for a snapshot: what is known of the run by then.
   std::function<core::RunFacts()> facts_now{};
   /// Called on the profiler thread about every `tick`, for a status line.
   std::function<void()> on_tick{};
   core::Duration tick = std::chrono::milliseconds(200);
 };
 
-/// What has come in so far; any thread may read it.
+/// Counts of the records so far; any thread may read them.
 struct Progress {
   std::atomic<std::uint64_t> on_cpu = 0;
   std::atomic<std::uint64_t> blocked = 0;
@@ -61,8 +61,8 @@ struct Progress {
   [[nodiscard]] std::uint64_t samples() const { return on_cpu + blocked; }
 };
 
-/// The third stage. run(), snapshots and finish() happen on one thread, the profiler thread, which
-/// also owns the namer. Records come in; files go out. The channel outlives it.
+/// The third stage: takes records and writes files. run(), snapshots and finish() execute on one
+/// thread, the profiler thread, which also owns the namer. The channel must outlive it.
 class Profiler {
  public:
   Profiler(ProfilerOptions options, core::Channel<core::Record>& records,
@@ -70,8 +70,8 @@ class Profiler {
 
   /// Reads records until the channel is closed and empty.
   void run();
-  /// Names and writes everything. What cannot be written to the run's directory goes to a fallback
-  /// directory; an error only where nothing at all could be written.
+  /// Names and writes everything. Files that cannot be written to the run's directory go to a
+  /// fallback directory; fails only if no file could be written.
   [[nodiscard]] core::Result<WrittenRun> finish(const core::RunFacts& facts);
 
   [[nodiscard]] const Progress& progress() const { return progress_; }
@@ -101,7 +101,7 @@ class Profiler {
   CodeProfile code_;
   ProbedProfile probed_;
   Progress progress_;
-  std::set<core::ModuleId> unopened_;  // files that no name was asked for yet
+  std::set<core::ModuleId> unopened_;  // modules whose files were not read yet
 };
 
 }  // namespace sp::profiler

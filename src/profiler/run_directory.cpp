@@ -17,7 +17,7 @@
 namespace sp::profiler {
 namespace {
 
-constexpr std::size_t kLongestName = 200;  // NAME_MAX less room for what we add
+constexpr std::size_t kLongestName = 200;  // NAME_MAX less what is appended
 
 core::Result<void> check_name(const std::string& name) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
@@ -41,7 +41,7 @@ core::Result<void> make_parents(const std::string& path) {
     if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR) {
       const int code = errno;
       struct stat status {};
-      // A read-only or unreadable parent answers with something else than EEXIST.
+      // For a read-only or unreadable parent mkdir(2) fails with another error than EEXIST.
       if (::stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
         return core::fail("making the directory " + part, code);
       }
@@ -110,7 +110,7 @@ core::Result<RunDirectory> RunDirectory::create_fallback(const std::string& name
 }
 
 RunDirectory::~RunDirectory() {
-  // rmdir() takes an empty directory only, so nobody's file is ever lost here.
+  // rmdir() removes only an empty directory, so no file is lost.
   if (fd_.valid() && made_here_ && !has_files_) {
     ::rmdir(path_.c_str());
   }
@@ -134,7 +134,7 @@ core::Result<WrittenFile> RunDirectory::write(const std::string& name, const Wri
 
 core::Result<std::uint64_t> RunDirectory::write_whole(const std::string& temporary,
                                                       const Writer& writer) {
-  // What a killed run left must not be written through (it could be a link to elsewhere).
+  // Do not write through what a killed run left: it could be a link.
   ::unlinkat(fd_.get(), temporary.c_str(), 0);
   core::UniqueFd file(::openat(fd_.get(), temporary.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
@@ -147,8 +147,8 @@ core::Result<std::uint64_t> RunDirectory::write_whole(const std::string& tempora
   if (const int code = buffer.finish(); code != 0) {
     return core::fail("writing " + temporary, code);
   }
-  // No fsync(2): on a busy disk it takes seconds for each file, and what it would protect from is a
-  // crash of the machine. File systems that notice a full disk late say so when the file is closed.
+  // No fsync(2): on a busy disk it takes seconds for each file, and it protects only against a
+  // crash of the machine. File systems that detect a full disk late report it on close.
   if (::close(file.release()) != 0) {
     return core::fail_errno("closing " + temporary);
   }

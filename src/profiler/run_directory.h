@@ -18,19 +18,19 @@ struct WrittenFile {
   std::uint64_t bytes = 0;
 };
 
-/// DIR/NAME/, where a run's files go. Owns a descriptor of it, so that changing the working
-/// directory or renaming a parent does not lead elsewhere. A directory that was made here and got
-/// no file is removed again with the object.
+/// DIR/NAME/, the directory of a run's files. Owns a descriptor of it, so that a change of the
+/// working directory or of a parent's name has no effect. The destructor removes the directory if
+/// this object created it and wrote no file.
 class RunDirectory {
  public:
   using Writer = std::function<void(std::ostream&)>;
 
-  /// Makes DIR and DIR/NAME and tries whether files can be made there, so that what is in the way
-  /// is known before the target starts. Errors: a NAME that is no plain file name, a run that
-  /// exists already without `overwrite`, and those of mkdir(2) and open(2).
+  /// Creates DIR and DIR/NAME and checks that files can be created there, so that problems are
+  /// known before the target starts. Errors: NAME is not a plain file name, the run exists and
+  /// `overwrite` is false, and those of mkdir(2) and open(2).
   [[nodiscard]] static core::Result<RunDirectory> create(const std::string& directory,
                                                          const std::string& name, bool overwrite);
-  /// A new directory under $TMPDIR or /tmp, for when the wanted one cannot be written any more.
+  /// A new directory under $TMPDIR or /tmp, for when the run's own can no longer be written.
   [[nodiscard]] static core::Result<RunDirectory> create_fallback(const std::string& name);
 
   RunDirectory(RunDirectory&&) noexcept = default;
@@ -41,10 +41,10 @@ class RunDirectory {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Writes a file under another name and renames it when it is whole and on the disk, so a reader
-  /// finds the old one, the new one, or none. On an error the old one stays as it is.
+  /// Writes a file under another name and renames it when it is complete, so that a reader finds
+  /// the old one, the new one, or none. On an error the old one stays.
   [[nodiscard]] core::Result<WrittenFile> write(const std::string& name, const Writer& writer);
-  /// Removes a file of ours that an earlier run left; it is no error where there is none.
+  /// Removes a file that an earlier run left; succeeds if there is none.
   void remove(const std::string& name);
 
  private:

@@ -7,17 +7,17 @@
 
 namespace sp::profiler {
 
-/// Finds the line of each function where most of its samples were.
+/// Finds the line of each function that has most of its samples.
 class SourceTally {
  public:
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
 
   [[nodiscard]] std::uint32_t number(const std::string& file, std::uint32_t line);
-  /// `self` samples were at this line, `total` were at it or in what it called.
+  /// `self` samples were at this line, `total` at this line or in functions called from it.
   void add(std::uint32_t function, std::uint32_t source, std::uint64_t self, std::uint64_t total);
 
-  /// Calls use(function, "file:line") once for each function with a known line. Samples of its own
-  /// outrank those of what it called; between equals the first in the alphabet wins.
+  /// Calls use(function, "file:line") once for each function with a known line. Self samples
+  /// outrank those of callees; ties go to the first in alphabetical order.
   template <typename Use>
   void for_each_hottest(Use use) const {
     for (const auto& [function, best] : hottest()) {

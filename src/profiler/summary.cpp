@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "profiler/describe.h"
+#include "profiler/terminal_text.h"
 #include "profiler/text.h"
 
 namespace sp::profiler {
@@ -14,7 +15,7 @@ namespace {
 class SummaryWriter {
  public:
   SummaryWriter(const core::RunFacts& facts, const WrittenRun& run, const SummaryStyle& style)
-      : facts_(facts), run_(run), style_(style) {}
+      : facts_(facts), run_(run), style_(style), out_(style.columns, style.colour) {}
 
   std::string run() {
     what();
@@ -34,21 +35,10 @@ class SummaryWriter {
     losses();
     notes();
     files();
-    return std::move(text_);
+    return out_.text();
   }
 
  private:
-  void line(std::string_view text) {
-    text_ += text;
-    text_ += '\n';
-  }
-  [[nodiscard]] std::string bold(std::string_view text) const {
-    return style_.colour ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
-  }
-  [[nodiscard]] std::string warning(std::string_view text) const {
-    return style_.colour ? fmt::format("\033[33m{}\033[0m", text) : std::string(text);
-  }
-
   void what() {
     const bool only_counted = run_.code && !run_.code->by_probes && run_.counts.total() == 0;
     std::string text =
@@ -58,7 +48,7 @@ class SummaryWriter {
     if (facts_.processes > 1) {
       text += fmt::format(" of {} processes", grouped(facts_.processes));
     }
-    wrapped(bold(text));
+    out_.paragraph(out_.bold(text));
   }
 
   [[nodiscard]] static std::string counting_text(const WrittenCode& code) {
@@ -69,68 +59,90 @@ class SummaryWriter {
 
   void blocks() {
     if (run_.counts.total() > 0) {
-      wrapped(bold(counting_text(*run_.code)));
+      out_.paragraph(out_.bold(counting_text(*run_.code)));
     }
     block_rows();
   }
 
-  /// A "*" where the hits are not those of the whole run. True where there is one.
-  bool block_rows() {
-    line(bold("           hits  instr  block"));
-    bool any_mark = false;
+  void block_rows() {
+    out_.line(out_.bold("           hits  instr  block"));
     const std::size_t rows = std::min(style_.functions, run_.code->top.size());
     for (std::size_t i = 0; i < rows; ++i) {
       const WrittenCode::Block& row = run_.code->top[i];
-      any_mark = any_mark || !row.is_whole;
-      line(fmt::format("{:>15}{}{:6}  {}", grouped(row.hits), row.is_whole ? ' ' : '*',
-                       row.instructions, place(row)));
+      const std::string numbers = fmt::format("{:>15} {:6}  ", grouped(row.hits), row.instructions);
+      out_.line(numbers + place(row, numbers.size()));
     }
-    return any_mark;
+  }
+
+  /// Samples of the whole run beside hits that may cover a part of it.
+  void probed_block_rows() {
+    out_.line(out_.bold("  self %        hits  counted        block"));
+    const auto all = static_cast<double>(std::max<std::uint64_t>(run_.counts.total(), 1));
+    const std::size_t rows = std::min(style_.functions, run_.code->top.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      const WrittenCode::Block& row = run_.code->top[i];
+      const std::string numbers =
+          fmt::format("{:8.2f} {:>11}  {:<13}  ", 100 * static_cast<double>(row.samples) / all,
+                      grouped(row.hits), row.span);
+      out_.line(numbers + place(row, numbers.size()));
+    }
+    out_.paragraph(
+        "(self %: samples of the whole run; hits: exact, over the time under \"counted\")");
   }
 
   void probes() {
-    if (!run_.code->top.empty() && block_rows()) {
-      wrapped("* counted since or until a time within the run only: see kind in blocks.tsv");
+    if (!run_.code->top.empty()) {
+      probed_block_rows();
     }
     if (!facts_.probing || facts_.probing->planted == 0) {
       return;
     }
     const core::Probing& probing = *facts_.probing;
     std::string text =
-        fmt::format("probes: {} planted in {} {}", grouped(probing.planted),
+        fmt::format("probes: {} inserted in {} {}", grouped(probing.planted),
                     grouped(probing.functions), probing.functions == 1 ? "function" : "functions");
     if (probing.derived > 0) {
       text += fmt::format(", {} derived", grouped(probing.derived));
     }
     if (probing.removed > 0) {
-      text += fmt::format(", {} taken away because hot", grouped(probing.removed));
+      text += fmt::format(", {} removed because they were hot", grouped(probing.removed));
     }
-    wrapped(text +
-            fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits"));
+    out_.paragraph(
+        text + fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits"));
   }
 
-  /// "function+0x12  file.c:7", or the module where no line is known; cut to what is left of the
-  /// line.
-  [[nodiscard]] std::string place(const WrittenCode::Block& row) const {
-    const std::size_t room = std::max<std::size_t>(style_.columns, 64) - 24;
-    const std::string_view where = base_name(row.source.empty() ? row.module : row.source);
-    std::string behind = row.behind == 0 ? "" : fmt::format("+{:#x}", row.behind);
-    if (!where.empty()) {
-      behind += "  " + elided(folded_name(where), 20);
+  /// "function+0x12  file.c:7", or the module if the line is unknown; cut to the columns left after
+  /// `used`.
+  [[nodiscard]] std::string place(const WrittenCode::Block& row, std::size_t used) const {
+    constexpr std::size_t kShortestName = 8;
+    constexpr std::size_t kShortestSource = 6;
+    constexpr std::size_t kLongestSource = 20;
+    const std::size_t columns = std::max<std::size_t>(style_.columns, 64);
+    const std::size_t room = columns - std::min(used, columns - kShortestName);
+    std::string_view where = base_name(row.source.empty() ? row.module : row.source);
+    if (row.source.empty() && row.function.starts_with(std::string(where) + "+0x")) {
+      where = {};  // the name contains it already
     }
-    const std::size_t taken = std::min(count_code_points(behind), room - 8);
-    return elided(folded_name(row.function), room - taken) + behind;
+    std::string suffix = row.offset == 0 ? "" : fmt::format("+{:#x}", row.offset);
+    const std::size_t needed = suffix.size() + kShortestName + 2;
+    if (!where.empty() && needed + kShortestSource <= room) {
+      suffix += "  " + elided(folded_name(where), std::min(kLongestSource, room - needed));
+    }
+    const std::size_t taken = std::min(count_code_points(suffix), room - 1);
+    return elided(folded_name(row.function), room - taken) + suffix;
   }
 
   void nothing_seen() {
-    line(run_.wall ? "No sample was taken: the target ran for too short a time."
-                   : "No sample was taken: the target ran too short, or waited all the time.");
-    line("Try a smaller interval (-i 10), a longer run" +
-         std::string(run_.wall ? "." : ", or --wall to see where it waits."));
+    out_.line(
+        run_.wall
+            ? "No sample was taken: the target ran for too short a time."
+            : "No sample was taken: the target ran for too short a time, or waited all the time.");
+    out_.line("Try a smaller interval (-i 10), a longer run" +
+              std::string(run_.wall ? "." : ", or --wall to see where it waits."));
   }
 
   void functions() {
-    line(bold("  self %  total %  function"));
+    out_.line(out_.bold("  self %  total %  function"));
     const auto all = static_cast<double>(run_.counts.total());
     const auto stacks = static_cast<double>(run_.counts.with_stack);
     const std::size_t rows = std::min(style_.functions, run_.top.size());
@@ -138,11 +150,11 @@ class SummaryWriter {
       const Function& row = run_.top[i];
       const double self = 100 * static_cast<double>(row.self) / all;
       const double total = stacks > 0 ? 100 * static_cast<double>(row.total) / stacks : 0;
-      line(fmt::format("{:8.2f} {:8.2f}  {}", self, total, place(row)));
+      out_.line(fmt::format("{:8.2f} {:8.2f}  {}", self, total, place(row)));
     }
   }
 
-  /// "function  module", cut to what is left of the line.
+  /// "function  module", cut to the rest of the line.
   [[nodiscard]] std::string place(const Function& row) const {
     const std::size_t room = std::max<std::size_t>(style_.columns, 50) - 19;
     const std::string whole = folded_name(row.name);
@@ -158,7 +170,7 @@ class SummaryWriter {
   void cost() {
     const core::Cost& cost = facts_.cost;
     if (!cost.is_share_known) {
-      wrapped(fmt::format(
+      out_.paragraph(fmt::format(
           "cost: {} {} in {}: counting by breakpoints slows a program down 10 to 1,000 "
           "times, so its times are not those of a normal run",
           grouped(cost.stops), cost.stops == 1 ? "stop" : "stops", duration_text(facts_.elapsed)));
@@ -173,97 +185,88 @@ class SummaryWriter {
                         overhead_text(cost), duration_text(cost.target_cpu));
     text += cost.budget_percent > 0 ? fmt::format(" (budget {:g} %)", cost.budget_percent)
                                     : std::string(" (no budget)");
-    wrapped(text);
+    out_.paragraph(text);
   }
 
   void losses() {
     const SampleCounts& counts = run_.counts;
     const auto say = [this](std::uint64_t number, std::string_view what) {
       if (number > 0) {
-        wrapped(warning(fmt::format("{} {}", grouped(number), what)));
+        out_.paragraph(out_.warning(fmt::format("{} {}", grouped(number), what)));
       }
     };
     if (counts.truncated > 0) {
-      wrapped(warning(fmt::format("{} stacks ({}) are truncated: their outer frames are missing",
-                                  grouped(counts.truncated),
-                                  percent_text(static_cast<double>(counts.truncated),
-                                               static_cast<double>(counts.with_stack)))));
+      out_.paragraph(out_.warning(fmt::format(
+          "{} stacks ({}) are truncated: their outer frames are missing", grouped(counts.truncated),
+          percent_text(static_cast<double>(counts.truncated),
+                       static_cast<double>(counts.with_stack)))));
     }
     say(std::max(facts_.losses.samples_dropped, counts.lost),
         "samples were lost: they came faster than they could be read");
     if (run_.code) {
       say(run_.code->lost_hits,
           run_.code->by_probes
-              ? "hits of blocks and edges are not in the files: too many distinct ones"
-              : "hits of edges are not in the files: too many distinct edges");
+              ? "hits of blocks and edges are not in the files: there were too many distinct ones"
+              : "hits of edges are not in the files: there were too many distinct edges");
       say(run_.code->consistency.disagreeing,
           "blocks disagree: they were entered and left at different counts");
     }
-    say(counts.collapsed, "samples stand at an outer frame: too many distinct stacks");
+    say(counts.collapsed,
+        "samples are counted at an outer frame: there were too many distinct stacks");
   }
 
   void notes() {
     for (const std::string& note : facts_.notes) {
-      wrapped("note: " + note);
+      out_.paragraph("note: " + note);
     }
   }
 
   void files() {
     for (const core::Error& failure : run_.failures) {
-      wrapped(warning("could not write: " + failure.message()));
+      out_.paragraph(out_.warning("could not write: " + failure.message()));
     }
     if (!run_.fallback_directory.empty()) {
-      wrapped(warning("what could not be written there is in " + run_.fallback_directory));
+      out_.paragraph(
+          out_.warning("these files were written to " + run_.fallback_directory + " instead"));
     }
-    if (!run_.files.empty()) {
-      line(bold("files:"));
+    const bool has_results = std::any_of(
+        run_.files.begin(), run_.files.end(),
+        [this](const WrittenFile& file) { return file.path == run_.directory + "/" + file.name; });
+    if (has_results) {
+      out_.line(out_.bold("results: ") + run_.directory);
     }
-    for (const WrittenFile& file : run_.files) {
-      line(fmt::format("  {}", file.path));
-      line(fmt::format("      {}", how_to_open(file)));
+    if (const std::string command = next_command(); !command.empty()) {
+      out_.line(out_.bold("next: ") + command);
     }
   }
 
-  [[nodiscard]] static std::string how_to_open(const WrittenFile& file) {
-    const std::string path = command_text({file.path});
-    if (file.name == "flamegraph.svg") {
-      return "open it in a browser: xdg-open " + path;
+  /// What most users do next with such a run.
+  [[nodiscard]] std::string next_command() const {
+    const auto file = [this](std::string_view name) {
+      const auto found = std::find_if(run_.files.begin(), run_.files.end(),
+                                      [&](const WrittenFile& f) { return f.name == name; });
+      return found == run_.files.end() ? nullptr : &*found;
+    };
+    if (const WrittenFile* picture = file("flamegraph.svg")) {
+      return "xdg-open " + command_text({picture->path});
     }
-    if (file.name == "stacks.folded") {
-      return "drop it on speedscope, or: flamegraph.pl " + path + " > out.svg";
+    if (!run_.files.empty() && run_.failures.empty() && run_.code &&
+        !run_.code->hottest_function.empty()) {
+      return command_text(
+          {"superprofiler", "annotate", run_.directory, run_.code->hottest_function});
     }
-    if (file.name.ends_with(".tsv")) {
-      return "vd " + path + ", or: column -t -s \"$(printf '\\t')\" " + path + " | less -S";
+    const WrittenFile* stacks = file("stacks.folded");
+    if (stacks != nullptr && run_.counts.with_stack > 0) {
+      return "flamegraph.pl " + command_text({stacks->path}) +
+             " > flamegraph.svg (or run again with --flame)";
     }
-    return "jq . " + path;
-  }
-
-  /// One paragraph, broken at blanks; what follows the first line is indented.
-  void wrapped(std::string_view text) {
-    const std::size_t room = std::max<std::size_t>(style_.columns, 50);
-    std::size_t used = 0;
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find(' '), text.size());
-      const std::string_view word = text.substr(0, end);
-      text.remove_prefix(std::min(end + 1, text.size()));
-      const std::size_t width = count_code_points(word);
-      if (used > 0 && used + 1 + width > room) {
-        text_ += "\n  ";
-        used = 2;
-      } else if (used > 0) {
-        text_ += ' ';
-        ++used;
-      }
-      text_ += word;
-      used += width;
-    }
-    text_ += '\n';
+    return "";
   }
 
   const core::RunFacts& facts_;
   const WrittenRun& run_;
   const SummaryStyle& style_;
-  std::string text_;
+  TerminalText out_;
 };
 
 }  // namespace

@@ -14,8 +14,8 @@ struct SummaryStyle {
   std::size_t functions = 10;  // how many are listed
 };
 
-/// What a user reads when the run is over: top functions, what it cost the target, what was lost,
-/// the files and how to open them. Lines end in "\n" and have no prefix.
+/// The text at the end of a run: top functions, cost to the target, losses, where the results are
+/// and what to do next. Lines end in "\n" and have no prefix.
 [[nodiscard]] std::string summary_text(const core::RunFacts& facts, const WrittenRun& run,
                                        const SummaryStyle& style);
 

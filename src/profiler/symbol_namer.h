@@ -7,7 +7,7 @@
 
 namespace sp::profiler {
 
-/// Names from the files that the target runs. Belongs to the thread that names (see Symbolizer).
+/// Names from the files that the target executes. For one thread only (see Symbolizer).
 class SymbolNamer final : public Namer {
  public:
   explicit SymbolNamer(symbols::SymbolizerOptions options);

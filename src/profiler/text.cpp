@@ -13,7 +13,7 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-/// RFC 3629: how many bytes follow a leading byte; 0 where it leads nothing.
+/// RFC 3629: the number of bytes after a leading byte; 0 if it is not one.
 std::size_t continuation_bytes(unsigned lead) {
   if (lead >= 0xC2 && lead <= 0xDF) {
     return 1;
@@ -84,8 +84,8 @@ void append_xml(std::string& out, char32_t value) {
     default:
       break;
   }
-  const bool sayable = !is_control(value) && value != 0xFFFE && value != 0xFFFF;
-  append_utf8(out, sayable ? value : kReplacement);
+  const bool representable = !is_control(value) && value != 0xFFFE && value != 0xFFFF;
+  append_utf8(out, representable ? value : kReplacement);
 }
 
 }  // namespace
@@ -142,16 +142,36 @@ std::size_t count_code_points(std::string_view text) {
   return count;
 }
 
-std::string elided(std::string_view text, std::size_t most) {
+std::string elided(std::string_view text, std::size_t most, std::string_view ellipsis) {
   if (count_code_points(text) <= most) {
     return std::string(text);
   }
-  const std::size_t kept = most < 2 ? 0 : most - 2;
+  std::string mark(ellipsis);
+  while (count_code_points(mark) > most) {
+    mark.pop_back();
+  }
   std::size_t end = 0;
-  for (std::size_t i = 0; i < kept; ++i) {
+  for (std::size_t kept = most - count_code_points(mark); kept > 0; --kept) {
     end += decode_utf8(text, end).length;
   }
-  return std::string(text.substr(0, end)) + std::string(most - kept, '.');
+  return std::string(text.substr(0, end)) + mark;
+}
+
+std::string folded_blanks(std::string_view text) {
+  bool is_behind_blank = true;
+  std::string line = rewritten(text, [&](std::string& out, char32_t value) {
+    const bool is_blank = value == U' ' || is_control(value);
+    if (!is_blank) {
+      append_utf8(out, value);
+    } else if (!is_behind_blank) {
+      out += ' ';
+    }
+    is_behind_blank = is_blank;
+  });
+  if (line.ends_with(' ')) {
+    line.pop_back();
+  }
+  return line;
 }
 
 std::string folded_name(std::string_view name) {

@@ -13,18 +13,24 @@
 
 namespace sp::profiler {
 
-/// Counted code in short.
+/// A summary of counted code.
 struct WrittenCode {
   struct Block {
     std::uint64_t hits = 0;
     std::uint32_t instructions = 0;
     std::string function;
-    std::uint64_t behind = 0;  // bytes from the function's start
+    std::uint64_t offset = 0;  // bytes from the function's start
     std::string module;        // path
-    std::string source;        // file:line; "" where unknown
-    bool is_whole = true;      // counted over the whole run
+    std::string source;        // file:line; "" if unknown
+    std::uint64_t samples = 0;
+    std::string span{};  // when the hits were counted: "whole run", "until 7.250 s"
   };
-  std::vector<Block> top{};  // most hits first
+  /// The hottest: most hits first. Where some blocks were not counted to the end, those that have
+  /// samples, most samples first.
+  std::vector<Block> top{};
+  /// That of the first row whose code is in a file, as `superprofiler annotate` takes it; "" where
+  /// there is none.
+  std::string hottest_function{};
   bool by_probes = false;
   std::uint64_t blocks = 0;
   std::uint64_t edges = 0;
@@ -33,20 +39,20 @@ struct WrittenCode {
   std::uint64_t lost_hits = 0;
   CodeConsistency consistency{};
 };
-[[nodiscard]] WrittenCode summed_up(const NamedCode& code, std::span<const core::Module> modules,
+[[nodiscard]] WrittenCode summed_up(const NamedCode& code, const CountsContext& context,
                                     std::size_t top);
 
-/// What came of a run: what its files hold in short, and where they are.
+/// The outcome of a run: a summary of its files, and where they are.
 struct WrittenRun {
   std::string directory;
   std::vector<WrittenFile> files{};
-  /// What could not be written where it should have been.
+  /// Files that could not be written to the run's directory.
   std::vector<core::Error> failures{};
-  /// Where the files went that could not be written to `directory`; "" where none did.
+  /// Where those files were written instead; "" if nowhere.
   std::string fallback_directory{};
   SampleCounts counts;
   bool wall = false;
-  /// Nothing where code was not counted.
+  /// Nothing if code was not counted.
   std::optional<WrittenCode> code{};
   /// The first rows of functions.tsv.
   std::vector<Function> top{};

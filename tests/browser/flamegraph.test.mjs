@@ -72,7 +72,27 @@ test('widths are shares of the samples and the root is at the bottom', async () 
   assert.equal(await page.locator('#title').textContent(), 'example --fast');
 });
 
-test('a click zooms, what is not under it goes, and reset brings it back', async () => {
+test('a long title of several lines is cut to what fits, with the whole as its tooltip', async () => {
+  const whole = 'perl -e \'print "' + 'word '.repeat(100) + '";\'';
+  await open('program.folded', '', whole.replaceAll(' ', '\n\t'));
+  const title = () => page.locator('#title').textContent();
+  const fits = async () => {
+    const box = await page.locator('#title').boundingBox();
+    const search = await page.locator('#search').boundingBox();
+    assert.ok(box.x + box.width <= search.x, `${box.x + box.width} is beyond ${search.x}`);
+  };
+  const wide = await title();
+  assert.match(wide, /^perl -e 'print "word word .*\u2026$/);
+  await fits();
+  await page.setViewportSize({width: 800, height: 700});
+  await page.waitForFunction((before) => document.getElementById('title').textContent !== before, wide);
+  assert.match(await title(), /^perl -e 'print "word .*\u2026$/);
+  await fits();
+  const tooltip = page.locator('#top > g > title').first();
+  assert.equal(await tooltip.textContent(), whole.replaceAll(/\s+/g, ' '));
+});
+
+test('a click zooms in and hides the other boxes, and reset shows them again', async () => {
   await open('program.folded');
   assert.equal(await page.locator('#reset').isVisible(), false);
   await (await boxOf('parse')).click();
@@ -109,11 +129,11 @@ test('labels are fitted to their boxes, again on zoom and on resize', async () =
   assert.ok(text.x + text.width <= rect.x + rect.width + 1, 'the label leaves its box');
 });
 
-test('search marks what matches and says how much of the samples it holds', async () => {
+test('search marks the matches and shows their share of the samples', async () => {
   await open('program.folded');
   await page.keyboard.press('Control+f');
   await page.keyboard.type('^sort$|compare');
-  // sort holds one compare_rows (150 samples, once); the other is on its own (23).
+  // One compare_rows is below sort (its 150 samples count once), the other is not (23).
   assert.equal(await page.locator('#matched').textContent(), 'Matched: 17.30%');
   assert.equal(await page.locator('#frames > g.match').count(), 5);
   await page.keyboard.press('Escape');
@@ -121,14 +141,14 @@ test('search marks what matches and says how much of the samples it holds', asyn
   assert.equal(await page.locator('#matched').textContent(), '');
 });
 
-test('search is about the zoomed part while zoomed', async () => {
+test('search is relative to the zoomed part', async () => {
   await open('program.folded');
   await (await boxOf('parse')).click();
   await page.locator('#search').fill('next_token');
   assert.equal(await page.locator('#matched').textContent(), 'Matched: 75.00% of the zoomed part');
 });
 
-test('search minds case only where the term has capitals', async () => {
+test('search ignores case unless the term has capitals', async () => {
   await open('program.folded');
   await page.locator('#search').fill('lazycompile');
   assert.equal(await page.locator('#frames > g.match').count(), 2);
@@ -136,14 +156,14 @@ test('search minds case only where the term has capitals', async () => {
   assert.equal(await page.locator('#frames > g.match').count(), 0);
 });
 
-test('a term that is no regular expression is looked for as it is', async () => {
+test('a term that is not a regular expression is searched literally', async () => {
   await open('program.folded');
   await page.locator('#search').fill('operator()(');
   assert.equal(await page.locator('#frames > g.match').count(), 1);
   assert.match(await page.locator('#search').getAttribute('class'), /wrong/);
 });
 
-test('hovering says samples, share, own share, name and module', async () => {
+test('hovering shows samples, share, self share, name and module', async () => {
   await open('program.folded');
   await (await boxOf('memcmp')).hover();
   const text = await details();
@@ -194,7 +214,7 @@ test('the buttons and the search field are in the tab order and named', async ()
   assert.equal(await page.locator('#reset').isVisible(), false);
 });
 
-test('the address keeps zoom and search', async () => {
+test('the address contains zoom and search', async () => {
   await open('program.folded');
   await (await boxOf('parse')).click();
   await page.locator('#search').fill('blank');
@@ -206,7 +226,7 @@ test('the address keeps zoom and search', async () => {
   assert.equal(await page.locator('#matched').textContent(), 'Matched: 15.00% of the zoomed part');
 });
 
-test('an address that makes no sense is ignored', async () => {
+test('an invalid address is ignored', async () => {
   await open('program.folded', '#zoom=99999&search=%5B');
   near((await rectOf('all')).width, 1200);
 });
@@ -228,7 +248,7 @@ test('names from a target never run or become markup', async () => {
   assert.equal(await page.locator('img, a').count(), 0);
 });
 
-test('a tall graph opens at its root and keeps its heading and details in sight', async () => {
+test('a tall graph opens at its root and keeps its heading and details visible', async () => {
   await page.setViewportSize({width: 1224, height: 260});
   await open('program.folded');
   const inView = async (selector) => {
@@ -244,7 +264,7 @@ test('a tall graph opens at its root and keeps its heading and details in sight'
   assert.ok(await inView('#title'));
 });
 
-test('the picture is whole without its script', async () => {
+test('the picture is complete without its script', async () => {
   const context = await browser.newContext({javaScriptEnabled: false, viewport: {width: 1224, height: 700}});
   const plain = await context.newPage();
   await plain.goto(draw('program.folded'));

@@ -1,7 +1,7 @@
 // render_flamegraph TITLE SUBTITLE < stacks.folded > flamegraph.svg
 //
-// Draws a folded file, so that browser tests need no run. The end of a name says what it is, as in
-// other tools' files: _[l] a library's, _[j] JIT code, _[i] inlined; "[blocked: ...]" as it stands.
+// Draws a folded file, so that browser tests need no run. Suffixes of names give their kind, as in
+// other tools' files: _[l] library, _[j] JIT code, _[i] inlined; "[blocked: ...]" is used as it is.
 
 #include <cstdint>
 #include <iostream>

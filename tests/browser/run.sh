@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh RENDER_FLAMEGRAPH: tests the flame graph in headless Chromium. Exits with 77, and says why,
-# where it cannot.
+# run.sh RENDER_FLAMEGRAPH: tests the flame graph in headless Chromium. Exits with 77 and prints why
+# if it cannot.
 set -eu
 
 skip() {

@@ -138,7 +138,7 @@ TEST(Annotate, shows_samples_in_words_and_says_how_far_a_count_reaches) {
   const TempDir directory;
   const auto counted = profile(directory, {"--single"}, {target("known_counts"), "3"});
   ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
-  // As default mode writes it, where the first block of main became too hot.
+  // As written by the default mode if the probe of main's first block was removed.
   std::istringstream lines(read_file(directory / "run/blocks.tsv"));
   std::string text;
   for (std::string line; std::getline(lines, line);) {
@@ -154,7 +154,8 @@ TEST(Annotate, shows_samples_in_words_and_says_how_far_a_count_reaches) {
   write_file(directory / "run/blocks.tsv", text);
   const Outcome listing = annotate(directory / "run", "main");
   EXPECT_EQ(listing.exit_status(), 0) << listing.text();
-  EXPECT_NE(listing.out.find("  exact, but for the blocks that say otherwise\n"), std::string::npos)
+  EXPECT_NE(listing.out.find("  exact, except for the blocks marked otherwise\n"),
+            std::string::npos)
       << listing.out;
   EXPECT_TRUE(std::regex_search(
       listing.out,
@@ -173,7 +174,7 @@ TEST(Annotate, lists_the_functions_that_a_name_may_mean) {
   const Outcome outcome = annotate(directory / "run", "init");
   EXPECT_EQ(outcome.exit_status(), 2);
   EXPECT_EQ(outcome.err,
-            "superprofiler: 'init' is 2 functions; name one of them:\n"
+            "superprofiler: 'init' is the name of 2 functions; choose one of them:\n"
             "superprofiler:   a:init\nsuperprofiler:   b:init\n");
 }
 

@@ -1,4 +1,4 @@
-// A process that was attached to goes on as if nobody had been there.
+// A process continues after an attach as if nothing had happened.
 #include <elf.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ Words attach(const TempDir& directory, pid_t pid, Words options = {}, const Word
   return superprofiler(directory, options, load);
 }
 
-/// Everything of it is traced by `tracer`.
+/// All of its threads are traced by `tracer`.
 bool is_attached(pid_t pid, pid_t tracer) {
   return eventually([&] { return status_of(pid, "TracerPid") == std::to_string(tracer); });
 }
@@ -36,7 +36,7 @@ class Steady {
   [[nodiscard]] pid_t pid() const { return running_.pid(); }
   [[nodiscard]] Running& running() { return running_; }
 
-  /// That it runs on unharmed, and ends with the right answer.
+  /// Checks that it continues unharmed and ends with the right answer.
   void expect_unharmed() {
     EXPECT_EQ(what_was_left_behind(pid()), "");
     EXPECT_EQ(changed_text(pid()), "");
@@ -124,7 +124,7 @@ TEST(Attach, shows_what_sleeping_threads_wait_for) {
   const RunFiles files(directory / "run");
   EXPECT_LE(files.stops(), 12U) << "more than one for each wait";
   EXPECT_GT(files.total_of("rest"), files.samples() / 2) << outcome.text();
-  // Kernels of younger CPUs have no epoll_wait.
+  // aarch64 kernels have no epoll_wait.
   const char* const epoll = arch::Native::kElfMachine == EM_X86_64 ? "epoll_wait" : "epoll_pwait";
   for (const char* call : {"futex", "clock_nanosleep", "read", epoll}) {
     EXPECT_GT(files.self_of("[blocked: " + std::string(call) + "]"), 0U) << call;
@@ -167,11 +167,11 @@ TEST(Attach, copes_with_a_target_that_is_killed) {
     if (round % 3 != 0) {
       ASSERT_TRUE(is_attached(steady.pid(), profiler.pid()));
     }
-    ::usleep(static_cast<useconds_t>(random() % 50000));  // the moment is to be random
+    ::usleep(static_cast<useconds_t>(random() % 50000));  // a random moment
     steady.running().signal(SIGKILL);
     const Outcome outcome = profiler.wait();
     ASSERT_TRUE(outcome.wait_status) << "round " << round << ": still running";
-    // Killed before the attach it is a refusal, later a run that ended.
+    // Killed before the attach: a refusal; later: a run that ended.
     EXPECT_TRUE(outcome.exit_status() == 0 || (round % 3 == 0 && outcome.exit_status() == 125))
         << outcome.text();
     if (outcome.exit_status() == 0) {

@@ -11,10 +11,10 @@ namespace sp::end_to_end {
 
 struct ShellOutcome {
   std::string output;
-  int status = -1;  // what the shell's $? would be
+  int status = -1;  // the shell's $?
 };
 
-/// Runs `script` by /bin/sh with the program's path in $SP.
+/// Runs `script` with /bin/sh and the program's path in $SP.
 inline ShellOutcome shell(const std::string& script) {
   ::setenv("SP", SP_PROGRAM, 1);
   ShellOutcome outcome;

@@ -1,5 +1,5 @@
-// Libraries that come and go, code that is written to and code that is made: in every mode the
-// program is as it is alone, and what stays is counted to the end.
+// Libraries that are loaded and unloaded, code that is modified and code that is generated: in
+// every mode the program behaves as it does alone, and code that stays is counted to the end.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,7 +22,7 @@ Profiled count(const TempDir& directory, const Words& options, const Words& prog
   EXPECT_EQ(run.outcome.out, "0 wrong\n");
   if (!options.empty()) {
     EXPECT_EQ(calls_of(run.files, "each_round"), program.back() + " exact");
-    // What was written over has the counts of other code at the same place.
+    // Overwritten code has the counts of other code at the same address.
     if (program[1] != "patches") {
       EXPECT_EQ(run.files.run()["counts"]["consistency"]["disagreeing"], 0);
     }

@@ -10,7 +10,7 @@
 namespace sp::end_to_end {
 namespace {
 
-/// A child of this test that sleeps, or has ended and is not collected; gone with the object.
+/// A child of this test that sleeps, or is a zombie; the destructor ends and reaps it.
 class Bystander {
  public:
   enum Kind { sleeping, zombie };
@@ -48,7 +48,7 @@ std::string status_line(const std::string& pid, const std::string& field) {
   return "";
 }
 
-// True where the tests themselves may attach, which the tests of the profiler need anyway.
+// True if the tests themselves may attach, which the tests of the profiler need anyway.
 bool machine_allows_ptrace() { return shell("\"$SP\" doctor >/dev/null").status == 0; }
 
 TEST(Doctor, judges_the_machine) {
@@ -67,7 +67,8 @@ TEST(Doctor, finds_that_a_process_can_be_profiled_and_leaves_it_alone) {
   }
   const Bystander bystander(Bystander::sleeping);
   const ShellOutcome outcome = shell("\"$SP\" doctor -p " + bystander.pid());
-  EXPECT_NE(outcome.output.find("attached and let go again"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("allowed: attached and detached"), std::string::npos)
+      << outcome.output;
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_EQ(status_line(bystander.pid(), "State"), "State:\tS (sleeping)");
   EXPECT_EQ(status_line(bystander.pid(), "TracerPid"), "TracerPid:\t0");
@@ -105,7 +106,7 @@ TEST(Doctor, says_that_another_users_process_needs_root) {
     GTEST_SKIP() << "only root can become another user, with setpriv of util-linux";
   }
   const Bystander bystander(Bystander::sleeping);
-  // The program is handed over as an open file: its directory may be closed to others.
+  // The program is passed as an open file: other users may not have access to its directory.
   const ShellOutcome outcome =
       shell("setpriv --reuid 65534 --regid 65534 --clear-groups /proc/self/fd/9 doctor -p " +
             bystander.pid() + " 9<\"$SP\"");

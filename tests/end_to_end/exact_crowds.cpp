@@ -1,4 +1,4 @@
-// Exact mode with many threads, processes, programs and signals: all is counted, and all live.
+// Exact mode with many threads, processes, programs and signals: all are counted, and all survive.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ class ExactCrowds : public ::testing::Test {
     options.insert(options.end(), more.begin(), more.end());
     return profile(directory_, options, program);
   }
-  /// A tree of processes, so deep where the machine is not slow.
+  /// A tree of processes of this depth; less on a slow machine.
   Profiled count_fork_tree(int depth, const Words& how) {
     const int levels = patience_factor() > 1 ? 5 : depth;
     const unsigned processes = (1U << static_cast<unsigned>(levels)) - 1;
@@ -33,7 +33,7 @@ class ExactCrowds : public ::testing::Test {
   TempDir directory_;
 };
 
-/// How often to repeat what only fails now and then.
+/// Repetitions of a test that fails only sometimes.
 int rounds(int otherwise) {
   const char* const wanted = std::getenv("SP_ROUNDS");
   return wanted != nullptr ? std::atoi(wanted) : otherwise;
@@ -88,7 +88,7 @@ TEST_F(ExactCrowds, of_programs_in_a_row_are_counted_exactly) {
 }
 
 TEST_F(ExactCrowds, of_signals_are_counted_as_their_handlers_count_them) {
-  // Signals that come faster than they are handled leave no time for anything else.
+  // Signals that arrive faster than they are handled leave no time for anything else.
   const auto run = counted(
       {target("signal_storm"), "4", std::to_string(scaled(300)), std::to_string(spaced(700))});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();

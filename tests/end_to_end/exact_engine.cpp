@@ -1,5 +1,5 @@
-// Exact mode: counting changes nothing for the target, both ways of counting agree, and the target
-// is left as it was, whichever way superprofiler ends.
+// Exact mode: counting changes nothing for the target, both methods of counting agree, and the
+// target is left as it was, however superprofiler ends.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ TEST_F(Exact, planting_and_stepping_count_the_same) {
             counts_in(by_steps.files.directory() + "/edges.tsv").size());
 }
 
-/// The program, counted: it says and returns what it does alone.
+/// Counts the program: its output and status are the same as alone.
 void expect_unchanged(const Words& program, const std::string& way = "-s") {
   const TempDir directory;
   const Outcome alone = run(program);
@@ -110,7 +110,7 @@ TEST_F(Exact, killed_with_breakpoints_planted_leaves_the_target_running) {
     const TempDir directory;
     Running profiler(superprofiler(directory, {"-q", "-s", "-p", std::to_string(steady.pid())}));
     ASSERT_TRUE(eventually([&] { return !changed_text(steady.pid()).empty(); }));
-    ::usleep(static_cast<useconds_t>(random() % 60000));  // the moment is to be random
+    ::usleep(static_cast<useconds_t>(random() % 60000));  // a random moment
     profiler.signal(SIGKILL);
     EXPECT_EQ(profiler.wait().signal(), SIGKILL);
     EXPECT_TRUE(eventually([&] { return changed_text(steady.pid()).empty(); }));

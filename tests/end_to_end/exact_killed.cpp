@@ -1,5 +1,5 @@
-// SIGKILL of superprofiler with breakpoints planted, in programs that fork and that have threads.
-// The long version is tests/stress/kill_rounds.sh.
+// SIGKILL of superprofiler while breakpoints are inserted, in programs that fork and that have
+// threads. The long version is tests/stress/kill_rounds.sh.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@ namespace {
 
 class ExactKilled : public ::testing::Test {
  protected:
-  /// Kills at a random moment from the first breakpoint on; then it must say `answer`.
+  /// Kills at a random moment after the first breakpoint; then the target must print `answer`.
   void expect_survivors(const Words& program, const std::string& answer) {
     std::minstd_rand random(8);
     for (int round = 0; round < scaled(8) && !HasFailure(); ++round) {
@@ -26,7 +26,7 @@ class ExactKilled : public ::testing::Test {
         launched = launched_by(profiler.pid());
         return launched > 0 && !changed_text(launched).empty();
       }));
-      ::usleep(static_cast<useconds_t>(random() % 500000));  // the moment is to be random
+      ::usleep(static_cast<useconds_t>(random() % 500000));  // a random moment
       profiler.signal(SIGKILL);
       (void)profiler.wait();
       int status = -1;

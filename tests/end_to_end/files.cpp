@@ -1,4 +1,4 @@
-// The files of a run are whole or absent, and what stands in their way is said.
+// The files of a run are complete or absent, and errors are reported.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ TEST(Files, of_a_snapshot_are_whole_while_the_target_runs) {
     const auto ticks = cpu_ticks(launched);
     ASSERT_TRUE(eventually([&] { return cpu_ticks(launched) > ticks + 5; }));
     profiler.signal(SIGUSR1);
-    // Files are replaced as wholes, so at every moment that they are there they can be read.
+    // Files are replaced atomically, so they can be read at any moment.
     ASSERT_TRUE(eventually([&] {
       const auto run = files.run();
       return run.is_object() && run.at("elapsed_seconds").get<double>() > elapsed;
@@ -36,7 +36,7 @@ TEST(Files, of_a_snapshot_are_whole_while_the_target_runs) {
     elapsed = files.run().at("elapsed_seconds").get<double>();
     EXPECT_GE(files.samples(), before);
     before = files.samples();
-    // run.json is the first of them.
+    // run.json is written first.
     ASSERT_TRUE(eventually([&] { return files.complete(); }));
   }
   EXPECT_TRUE(eventually(
@@ -81,8 +81,8 @@ TEST(Files, cannot_be_made_where_nobody_may_write) {
   }
 }
 
-/// Every file that is there is whole, and where some are missing the user was told.
-void expect_told_and_whole(const Outcome& outcome, const RunFiles& files) {
+/// Every existing file is complete, and missing files were reported.
+void expect_reported_and_complete(const Outcome& outcome, const RunFiles& files) {
   const bool all = files.complete();
   EXPECT_TRUE(all || outcome.own_lines().find("writing") != std::string::npos) << outcome.text();
   std::error_code error;
@@ -105,7 +105,7 @@ TEST(Files, are_never_torn_by_a_size_limit) {
   };
   start.environment = {"TMPDIR=" + directory.path()};
   const auto run = profile(directory, {"--flame"}, {target("dies"), "exit", "5"}, start);
-  // stderr is a file here too, with the same limit: a full one must not hurt either.
+  // stderr is a file with the same limit here: it may be full too.
   EXPECT_TRUE(run.outcome.exit_status() == 5) << run.outcome.text();
   std::error_code error;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path(), error)) {
@@ -121,7 +121,7 @@ TEST(Files, are_saved_elsewhere_when_the_disk_is_full) {
   if (::mount("none", disk.c_str(), "tmpfs", 0, "size=16k") != 0) {
     GTEST_SKIP() << "no right to mount a small tmpfs here";
   }
-  write_file(disk + "/filler", std::string(16384, 'x'));  // full but for what rounding leaves
+  write_file(disk + "/filler", std::string(16384, 'x'));  // full, except for rounding
   StartOptions start;
   start.input = "";
   start.environment = {"TMPDIR=" + elsewhere.path()};
@@ -138,7 +138,7 @@ TEST(Files, are_saved_elsewhere_when_the_disk_is_full) {
       EXPECT_NE(outcome.err.find(entry.path()), std::string::npos) << outcome.text();
     }
     EXPECT_TRUE(found) << outcome.text();
-    expect_told_and_whole(outcome, RunFiles(disk + "/run"));
+    expect_reported_and_complete(outcome, RunFiles(disk + "/run"));
   }
   ::umount2(disk.c_str(), MNT_DETACH);
 }
@@ -185,7 +185,7 @@ TEST(Files, are_given_up_at_the_third_interrupt) {
   Running profiler(superprofiler(directory, {}, {target("signal_ways"), "deaf"}));
   ASSERT_TRUE(profiler.says("ready\n"));
   const pid_t launched = launched_by(profiler.pid());
-  // Whether the third still finds us writing is not ours to say: it ends, one way or the other.
+  // The third Ctrl-C may arrive after the writing: superprofiler ends in both cases.
   for (int i = 0; i < 3; ++i) {
     profiler.signal(SIGINT);
     ::usleep(30000);

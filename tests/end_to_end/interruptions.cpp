@@ -1,4 +1,4 @@
-// What stops must not do to system calls, signals and handlers of the target.
+// Stops must not affect the target's system calls, signals and handlers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,9 +41,9 @@ TEST(Interruptions, are_never_seen_by_blocking_calls) {
 
 // 140 children die. For a traced process the kernel queues even the SIGCHLD that it ignores, and
 // wakes one thread for it (sig_ignored() and complete_signal() in kernel/signal.c). That thread's
-// call is made again when it stops with the signal. But where another thread, on its way out of a
-// stop, is quicker to take the signal, the one that was woken returns EINTR and stops nowhere: no
-// tracer can see it. strace, which makes no call again, lets 2 to 12 of these be seen here.
+// call is restarted when it stops with the signal. But if another thread that leaves a stop takes
+// the signal first, the woken thread returns EINTR without a stop: no tracer can see it. Under
+// strace, which restarts no calls, this test sees 2 to 12 of these.
 TEST(Interruptions, are_hardly_ever_seen_by_blocking_calls_while_children_die) {
   if (arch::Native::kInterruptedCallIsGuessed) {
     GTEST_SKIP() << kCannotBeMadeAgain;
@@ -98,7 +98,7 @@ TEST(Interruptions, leave_a_profiling_timer_its_ticks) {
   const TempDir directory;
   const auto with = profile(directory, {}, program);
   ASSERT_EQ(with.outcome.exit_status(), 0) << with.outcome.text();
-  // Per second of CPU time. Ticks of one signal number that meet in a stop become one.
+  // Per second of CPU time. Several signals of one number during a stop become one.
   EXPECT_GT(std::stod(with.outcome.out), 0.5 * without);
 }
 

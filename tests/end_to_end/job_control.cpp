@@ -1,4 +1,5 @@
-// SIGSTOP, SIGCONT, Ctrl-Z and Ctrl-C do to a profiled program what they do without us.
+// SIGSTOP, SIGCONT, Ctrl-Z and Ctrl-C have the same effect on a profiled program as without
+// superprofiler.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -16,8 +17,8 @@
 namespace sp::end_to_end {
 namespace {
 
-/// All threads are stopped, and stay so. (A traced process that job control has stopped shows as
-/// 't', not as 'T', as under strace.)
+/// All threads are stopped and stay stopped. (The state of a traced process that job control has
+/// stopped is 't', not 'T', as under strace.)
 bool stands_still(pid_t pid) {
   const auto all_stopped = [pid] {
     const auto tids = threads_of(pid);
@@ -81,7 +82,7 @@ TEST(JobControl, stops_and_continues_an_attached_program) {
     ASSERT_TRUE(stands_still(steady.pid()));
     steady.signal(SIGCONT);
   }
-  // Left while it is stopped: it stays so.
+  // Detached while it is stopped: it stays stopped.
   steady.signal(SIGSTOP);
   ASSERT_TRUE(stands_still(steady.pid()));
   profiler.signal(SIGINT);
@@ -192,7 +193,7 @@ class Shell {
     seen_from_ = seen_.size();
     [[maybe_unused]] const ssize_t written = ::write(terminal_.get(), text.data(), text.size());
   }
-  /// Since the last typing.
+  /// Since the last input.
   bool shows(const std::string& text) {
     return eventually([&] {
       pollfd ready{terminal_.get(), POLLIN, 0};
@@ -234,7 +235,7 @@ TEST(JobControl, works_in_an_interactive_shell) {
   ASSERT_TRUE(shell.shows("shell> ")) << shell.seen();
   shell.type(quoted(superprofiler(directory, {}, {target("signal_ways"), "interrupt"})) +
              "; echo ended with $?\n");
-  ASSERT_TRUE(shell.shows("ready")) << shell.seen();  // maybe behind a status line
+  ASSERT_TRUE(shell.shows("ready")) << shell.seen();  // possibly after a status line
   for (int round = 0; round < 3; ++round) {
     shell.type("\x1a");  // Ctrl-Z
     ASSERT_TRUE(shell.shows("Stopped")) << shell.seen();

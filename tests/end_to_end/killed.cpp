@@ -13,7 +13,7 @@
 namespace sp::end_to_end {
 namespace {
 
-/// Other tests may have guardians of their own at the same time; ours leave by themselves.
+/// Other tests may have guardians at the same time; this test's guardians end by themselves.
 bool no_guardian_is_left(const std::vector<pid_t>& before) {
   return eventually([&] {
     for (const pid_t pid : processes_named("sp-guardian")) {
@@ -25,7 +25,7 @@ bool no_guardian_is_left(const std::vector<pid_t>& before) {
   });
 }
 
-/// That every thread that is there goes on: no stop is left and CPU time is used.
+/// Checks that every thread continues: no stop is left and CPU time is used.
 void expect_running(pid_t pid, int round) {
   EXPECT_TRUE(eventually([&] { return what_was_left_behind(pid).empty(); }))
       << "round " << round << ": " << what_was_left_behind(pid);
@@ -33,8 +33,7 @@ void expect_running(pid_t pid, int round) {
   EXPECT_TRUE(eventually([&] { return cpu_ticks(pid) > ticks; })) << "round " << round;
 }
 
-// Without a limit stops that follow each other faster than they are served leave the target
-// nothing.
+// Without a limit, stops that arrive faster than they are served leave the target no time.
 const Words kOften = {"-q", "-i", std::to_string(spaced(20)), "--overhead", "0"};
 
 TEST(Killed, while_attached_leaves_the_target_running) {
@@ -47,7 +46,7 @@ TEST(Killed, while_attached_leaves_the_target_running) {
     options.insert(options.end(), {"-p", std::to_string(steady.pid())});
     Running profiler(superprofiler(directory, options));
     ASSERT_TRUE(eventually([&] { return status_of(steady.pid(), "TracerPid") != "0"; }));
-    ::usleep(static_cast<useconds_t>(random() % 60000));  // the moment is to be random
+    ::usleep(static_cast<useconds_t>(random() % 60000));  // a random moment
     profiler.signal(SIGKILL);
     EXPECT_EQ(profiler.wait().signal(), SIGKILL);
     expect_running(steady.pid(), round);
@@ -87,7 +86,7 @@ TEST(Killed, before_the_program_began_leaves_nothing) {
     profiler.signal(SIGKILL);
     EXPECT_TRUE(profiler.wait().wait_status);
     profiler.close_input();
-    // Whatever it had started ends, now that its stdin has: nothing hangs in between.
+    // Everything that it started ends now that its stdin has ended: nothing hangs.
     EXPECT_TRUE(eventually([] {
       const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
       return ended < 0;
@@ -105,7 +104,7 @@ TEST(Killed, while_the_target_is_stopped_by_others_leaves_it_stopped) {
   Running profiler(superprofiler(directory, options));
   ASSERT_TRUE(eventually([&] { return status_of(steady.pid(), "TracerPid") != "0"; }));
   steady.signal(SIGSTOP);
-  // A traced process that is stopped for job control shows as 't', as one does in a stop of ours,
+  // The state of a traced process stopped by job control is 't', as during superprofiler's stops,
   // but it stays so.
   ASSERT_TRUE(eventually([&] {
     const auto ticks = cpu_ticks(steady.pid());

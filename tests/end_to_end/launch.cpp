@@ -16,7 +16,7 @@
 namespace sp::end_to_end {
 namespace {
 
-/// stdin for both ways of starting a program, and no difference in what it sees of stdout.
+/// The same stdin for both ways of starting a program, and the same kind of stdout.
 Outcome plain(const Words& program, const StartOptions& start = {}) { return run(program, start); }
 
 void expect_same(const Outcome& with, const Outcome& without) {
@@ -204,7 +204,7 @@ TEST(Launch, does_not_need_stdin_stdout_or_stderr) {
     const std::string with = read_file(directory / "fds");
     EXPECT_EQ(run.outcome.exit_status(), 9) << closed << run.outcome.text();
     EXPECT_TRUE(run.files.complete()) << closed;
-    // The target must not get one of our files as its stdin, stdout or stderr.
+    // The target must not get one of superprofiler's files as its stdin, stdout or stderr.
     EXPECT_EQ(with.find("pipe:"), std::string::npos) << closed << with;
     EXPECT_EQ(with.find(directory / "run"), std::string::npos) << closed << with;
   }
@@ -212,7 +212,7 @@ TEST(Launch, does_not_need_stdin_stdout_or_stderr) {
 
 TEST(Launch, survives_a_reader_that_goes_away) {
   const TempDir directory;
-  // Our summary goes to a closed pipe; the target's status is still what counts.
+  // The summary goes to a closed pipe; the exit status is still the target's.
   const auto run = end_to_end::run({"/bin/bash", "-c",
                                     "\"$0\" -o \"$1\" --name run -- \"$2\" exit 5 2> >(exec true)",
                                     SP_PROGRAM, directory.path(), target("dies")});
@@ -229,7 +229,8 @@ TEST(Launch, leaves_core_dumps_as_they_are) {
   StartOptions start;
   start.directory = directory.path();
   start.input = "";
-  // A sanitized superprofiler forbids core dumps, to its children too, unless it is told not to.
+  // A sanitized superprofiler disables core dumps, for its children too, unless an option prevents
+  // it.
   start.environment = {"ASAN_OPTIONS=disable_coredump=0", "TSAN_OPTIONS=disable_coredump=0"};
   start.before_exec = [] {
     const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
@@ -268,7 +269,7 @@ TEST(Launch, runs_32_bit_programs_unharmed) {
 }
 
 TEST(Launch, ends_with_the_parent_of_a_daemon) {
-  // The end may come before the child's first stop: often enough to see it.
+  // The end may precede the child's first stop: repeated often enough to see it.
   const int rounds = scaled(12);
   for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
     for (const char* const mode : {"-q", "-s"}) {

@@ -1,4 +1,4 @@
-// What the original superprofiler did wrong, and the test that shows that this one does not.
+// Bugs of the original superprofiler, and the test for each that this one does not have it.
 //
 //  1 one thread only; others met its traps   Launch.survives_thousands_of_short_threads,
 //                                            OriginalBugs.all_threads_are_sampled
@@ -84,7 +84,7 @@ TEST(OriginalBugs, a_sample_costs_one_stop) {
     const TempDir directory;
     const auto run = profile(directory, {"-n", "--stop-with", way}, {target("spin_shares"), "700"});
     ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
-    // Some stops give no sample: it could not be passed on, or the thread had just gone to sleep.
+    // Some stops give no sample: a queue was full, or the thread had just gone to sleep.
     const auto losses = run.files.run().at("losses");
     const auto useful = run.files.samples() + losses.at("samples_dropped").get<std::uint64_t>() +
                         losses.at("blocked_before_stop").get<std::uint64_t>() +
@@ -109,11 +109,11 @@ TEST(OriginalBugs, frames_have_names) {
     bool all = true;
     for (const std::string& frame : stack.frames) {
       EXPECT_EQ(frame.find("unknown"), std::string::npos) << frame;
-      // The emulated userland has no symbols for what the C library keeps to itself.
+      // The emulated userland has no symbols for local functions of the C library.
       all = all &&
             (known.contains(frame) || (patience_factor() > 1 && frame.starts_with("libc.so.6+")));
     }
-    // The loader at the start has functions of its own.
+    // At the start the loader's functions are executed.
     odd += all || stack.frames.size() < 10 ? 0 : stack.count;
   }
   EXPECT_LE(odd, run.files.samples() / 100) << run.outcome.text();
@@ -202,7 +202,7 @@ TEST(OriginalBugs, files_do_not_grow_with_the_samples) {
   const TempDir directory;
   const auto run = profile(directory, {"-i", "50"}, {target("spin_shares"), "2000"});
   const auto size = std::filesystem::file_size(run.files.directory() + "/stacks.folded");
-  // A line for each of the few dozen distinct stacks: not one for each of the samples.
+  // One line for each of the few dozen distinct stacks, not for each sample.
   EXPECT_GT(run.files.samples(), 500U) << run.outcome.text();
   EXPECT_LT(size, 30 * run.files.samples()) << run.outcome.text();
 }

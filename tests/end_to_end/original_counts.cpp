@@ -1,5 +1,5 @@
-// What the original superprofiler counted wrongly: the rows of original_bugs.cpp that need
-// breakpoints. known_counts and a program of a few instructions are the truth.
+// Wrong counts of the original superprofiler: the rows of original_bugs.cpp that need breakpoints.
+// Compared with the known counts of known_counts and of a program of a few instructions.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ class OriginalCounts : public ::testing::Test {
   }
 
   /// Blocks whose size, end and hits are known: a ret of one byte, a branch that is never taken,
-  /// one that is always taken, and a conditional branch of six bytes behind a ten-byte instruction.
+  /// one that is always taken, and a conditional branch of six bytes after a ten-byte instruction.
   bool build_blocks() {
     write_file(directory_ / "a.S", R"(
 .globl main, one_byte, long_ones
@@ -117,7 +117,7 @@ TEST_F(OriginalCounts, blocks_have_their_start_and_size_and_every_hit) {
   }
 }
 
-// Row 9: signals between a breakpoint and what follows it. Row 10: a handler is no branch.
+// Row 9: signals between a breakpoint and the next instruction. Row 10: a handler is not a branch.
 TEST_F(OriginalCounts, a_signal_makes_no_hit_count_twice) {
   const auto rounds = static_cast<unsigned>(scaled(400));
   const auto counted =
@@ -129,7 +129,7 @@ TEST_F(OriginalCounts, a_signal_makes_no_hit_count_twice) {
   EXPECT_EQ(counted.files.run().at("counts").at("consistency").at("disagreeing"), 0);
 }
 
-// Row 16: hot code is neither dropped nor does anything wrap. Row 23: calls go on being counted.
+// Row 16: hot code is not dropped, and no counter wraps. Row 23: calls are counted to the end.
 TEST_F(OriginalCounts, hot_code_is_counted_to_the_end) {
   const auto calls = static_cast<unsigned>(scaled(60'000));
   for (const char* more : {"-q", "-a"}) {
@@ -170,7 +170,7 @@ TEST_F(OriginalCounts, attaching_counts_at_once) {
   EXPECT_EQ(steady.wait().out, "ready\nright\n");
 }
 
-// Row 25: what is named has its probe before the first instruction, seen by a sample or not.
+// Row 25: named functions have probes before the first instruction, with or without a sample.
 TEST_F(OriginalCounts, named_functions_are_counted_from_the_start) {
   const auto counted = profile(directory_, {"-q", "-a", "-F", "1", "--only-funcs", "main,fib"},
                                {target("known_counts"), "12"});
@@ -180,7 +180,7 @@ TEST_F(OriginalCounts, named_functions_are_counted_from_the_start) {
   EXPECT_EQ(counted.files.calls_of("each_round"), 0U);
 }
 
-// Row 26: and so have files that are named, those that come later included.
+// Row 26: and so have named files, including those that are loaded later.
 TEST_F(OriginalCounts, named_files_are_counted_from_the_start) {
   const auto counted =
       profile(directory_, {"-q", "-a", "-F", "1", "--only-instrument-execs", "libm.so.6"},

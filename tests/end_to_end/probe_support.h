@@ -22,20 +22,20 @@ struct BlockRow {
 };
 
 [[nodiscard]] std::vector<BlockRow> all_blocks(const RunFiles& files);
-/// Those of the file that a word of a command line names.
+/// Those of the file named by a word of a command line.
 [[nodiscard]] std::vector<BlockRow> blocks_of(const RunFiles& files, const std::string& program);
 
-/// Hits by the offset where they begin to hold, 0 behind what was hit. Two runs may have parted the
-/// same code into other blocks, which shows nowhere here.
+/// Hits by the offset from which they are valid, 0 after the end of a block with hits. Independent
+/// of how a run splits the same code into blocks.
 [[nodiscard]] std::map<std::uint64_t, std::uint64_t> hits_by_byte(
     const std::vector<BlockRow>& blocks);
 
-/// The cells calls and calls_kind of a function, with a blank between them; "" where it has none.
+/// The cells calls and calls_kind of a function, separated by a blank; "" if it has none.
 [[nodiscard]] std::string calls_of(const RunFiles& files, const std::string& function);
 [[nodiscard]] std::uint64_t most_hits_in(const RunFiles& files, const std::string& function);
 [[nodiscard]] std::set<std::string> functions_with_blocks(const RunFiles& files);
 
-/// Tests of default mode's probes, where there are any.
+/// Tests of the default mode's probes; skipped on machines without them.
 class Probes : public ::testing::Test {
  protected:
   TempDir directory_;

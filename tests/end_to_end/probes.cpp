@@ -1,5 +1,5 @@
-// Default mode: probes beside sampling count exactly, change nothing for the target, and leave it
-// as it was.
+// Default mode: probes count exactly while sampling, change nothing for the target, and leave it as
+// it was.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -15,8 +15,8 @@ namespace {
 
 // ---- counts -------------------------------------------------------------------------------------
 
-/// The program's blocks, counted with each of `ways`, have the counts of --single. How many were
-/// derived in each way.
+/// Checks that the counts of the program's blocks with each of `ways` are those of --single.
+/// Returns the number of derived blocks for each.
 std::vector<std::uint64_t> expect_counts_of_single(const std::vector<Words>& ways,
                                                    const Words& program) {
   const TempDir directory;
@@ -120,8 +120,8 @@ TEST_F(Probes, of_children_that_are_not_followed_count_the_parent_alone) {
 }
 
 TEST_F(Probes, that_are_hot_are_taken_away_and_their_blocks_have_samples) {
-  // Without a budget, which a loaded machine may use up before the loop is come to. On an emulated
-  // CPU samples would then have more of it than the program.
+  // Without a budget, which a loaded machine may exhaust before the loop is reached. On an emulated
+  // CPU samples would then take more time than the program.
   const char* const interval = patience_factor() > 1 ? "10ms" : "100us";
   const Profiled run = profile(directory_, {"-q", "--overhead", "0", "-i", interval},
                                {target("spin_shares"), "600"});
@@ -135,12 +135,12 @@ TEST_F(Probes, that_are_hot_are_taken_away_and_their_blocks_have_samples) {
     sampled += block.kind == "sampled" ? block.hits : 0;
   }
   EXPECT_TRUE(any_until);
-  // Where a hit takes a fifth of a millisecond it is hot only late.
+  // If a hit takes a fifth of a millisecond, the probe gets hot only late.
   EXPECT_GT(sampled, patience_factor() > 1 ? 0 : run.files.on_cpu() / 2);
 }
 
 TEST_F(Probes, that_are_hot_in_threads_that_are_not_counted_are_taken_away) {
-  // Each of two threads goes round its loop 20 million times.
+  // Each of two threads executes its loop 20 million times.
   const Profiled run = profile(directory_, {"-q", "--overhead", "0", "--threads", "main"},
                                {target("thread_sums"), "2"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
@@ -200,7 +200,7 @@ TEST_F(Probes, for_an_unknown_function_are_none_and_it_is_said) {
   const Profiled run =
       profile(directory_, {"-a", "--only-funcs", "no_such_thing"}, {target("known_counts"), "20"});
   EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
-  EXPECT_NE(run.outcome.own_lines().find("is one of --only-funcs"), std::string::npos)
+  EXPECT_NE(run.outcome.own_lines().find("matches --only-funcs"), std::string::npos)
       << run.outcome.text();
   EXPECT_TRUE(functions_with_blocks(run.files).empty());
 }

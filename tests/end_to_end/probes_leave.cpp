@@ -1,5 +1,5 @@
-// Probes of default mode come into running programs and leave them, whichever way we end: what is
-// left is the program as it was.
+// Probes of the default mode are inserted into running programs and removed from them, however
+// superprofiler ends: the program is left as it was.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ std::vector<std::string> executable_mappings(pid_t pid) {
   return lines;
 }
 
-/// A program that says "ready" and goes on until its stdin ends.
+/// A program that prints "ready" and runs until its stdin ends.
 struct Lasting {
   Words command;
   std::string says_at_the_end;
@@ -44,7 +44,7 @@ const std::vector<Lasting>& lasting_programs() {
   return programs;
 }
 
-/// The handler for SIGTRAP comes before the first of them and stays to the end.
+/// The handler for SIGTRAP is installed before the first probe and stays to the end.
 bool has_probes(pid_t pid) {
   constexpr std::uint64_t kTrap = 1U << (SIGTRAP - 1);
   return eventually([pid] {
@@ -70,7 +70,7 @@ TEST_F(Probes, of_an_attached_run_leave_nothing_behind) {
     const std::string blocked = status_of(::getpid(), "SigBlk");  // as inherited
     const auto mappings = executable_mappings(program.pid());
     first_round = 1 - first_round;
-    // Of the four ways each program is left in two that have nothing in common.
+    // Each program is left in two of the four ways that have nothing in common.
     for (const int round : {first_round, 3 - first_round}) {
       SCOPED_TRACE(round);
       const TempDir directory;
@@ -97,7 +97,7 @@ TEST_F(Probes, of_an_attached_run_leave_nothing_behind) {
   }
 }
 
-/// One kill at a random moment; what is left has the right output and ends.
+/// One kill at a random moment; then the program has the right output and ends.
 void kill_beside(const Lasting& lasting, const Words& options, unsigned delay_us) {
   const TempDir directory;
   Running program(lasting.command);

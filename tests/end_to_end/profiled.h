@@ -31,7 +31,7 @@ class RunFiles {
   explicit RunFiles(std::string directory) : directory_(std::move(directory)) {}
 
   [[nodiscard]] const std::string& directory() const { return directory_; }
-  [[nodiscard]] bool complete() const;  // all files are there and none is half written
+  [[nodiscard]] bool complete() const;  // all files exist and are complete
   [[nodiscard]] nlohmann::json run() const;
   [[nodiscard]] std::vector<FoldedStack> stacks() const;
   [[nodiscard]] std::vector<FunctionRow> functions() const;
@@ -39,10 +39,10 @@ class RunFiles {
   [[nodiscard]] std::uint64_t samples() const;
   [[nodiscard]] std::uint64_t on_cpu() const;
   [[nodiscard]] std::uint64_t stops() const;
-  /// Samples in that function itself, and in it or what it called.
+  /// Samples in that function itself; samples whose stack contains it.
   [[nodiscard]] std::uint64_t self_of(const std::string& function) const;
   [[nodiscard]] std::uint64_t total_of(const std::string& function) const;
-  /// Exact calls of that function, in modules whose file is called so; "": in any.
+  /// Exact calls of that function, in modules with that file name; "": in all.
   [[nodiscard]] std::uint64_t calls_of(const std::string& function,
                                        const std::string& module = "") const;
   /// Percent of the stacks whose outer frames are missing.
@@ -52,7 +52,7 @@ class RunFiles {
   std::string directory_;
 };
 
-/// superprofiler with `options`, writing to DIR/run, and then `--` with the program's words, where
+/// Runs superprofiler with `options`, writing to DIR/run, and with `--` and the program's words if
 /// there are any.
 [[nodiscard]] Words superprofiler(const TempDir& directory, const Words& options,
                                   const Words& program = {});

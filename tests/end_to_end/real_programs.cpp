@@ -1,4 +1,4 @@
-// Programs that people use, launched and attached: the same output and status as without us, and
+// Common programs, launched and attached: the same output and status as without superprofiler, and
 // stacks that reach their roots.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,14 +16,15 @@
 namespace sp::end_to_end {
 namespace {
 
-/// A program that runs in a directory of its own, where it finds what `prepare` puts there.
+/// A program that runs in a directory of its own, with the files that `prepare` creates.
 struct RealProgram {
   std::string name;
   Words command;
   void (*prepare)(const TempDir& directory) = nullptr;
   Words needs;           // programs in PATH
   double truncated = 5;  // percent of the stacks that may be
-  /// What is counted exactly: less of it, for that costs a stop for each block. Nothing: `command`.
+  /// The command for exact counts, with less work, since each block costs a stop. Nothing:
+  /// `command`.
   Words shortened = {};
 };
 
@@ -98,7 +99,7 @@ const std::vector<RealProgram>& real_programs() {
        put_text,
        {"bash"},
        5,
-       // head may end before sort has written, and does when everything is slow
+       // head may end before sort has written, on a slow machine
        {"bash", "-c", "tr ' ' '\\n' < text | sort | uniq -c | sort -rn | sed -n 1,3p"}},
       {"gcc",
        {"g++", "-O1", "-S", "-o", "-", "a.cpp"},
@@ -169,7 +170,7 @@ TEST_P(RealPrograms, are_unharmed_when_attached) {
   EXPECT_EQ(with.wait_status, without.wait_status) << with.text();
   EXPECT_TRUE(with.out == without.out) << "another output";
   EXPECT_EQ(with.err, without.err);
-  // It may have been over before we came.
+  // It may have ended before the attach.
   if (profiled.exit_status() == 0) {
     EXPECT_TRUE(RunFiles(directory_ / "run").complete()) << profiled.text();
   } else {
@@ -237,7 +238,7 @@ TEST(Names, of_stripped_programs_are_places_and_never_wrong) {
   std::uint64_t places = 0;
   for (const FunctionRow& row : run.files.functions()) {
     if (row.module == program) {
-      // A linker's stub is called by what it leads to, which the dynamic symbols say.
+      // A linker's stub has the name of its target, from the dynamic symbols.
       EXPECT_TRUE(row.function.starts_with("spin_shares_stripped+0x") ||
                   row.function.ends_with("@plt"))
           << row.function;

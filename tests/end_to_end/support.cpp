@@ -49,7 +49,7 @@ std::string lines_of(const std::string& text, bool own) {
 [[noreturn]] void exec_child(const std::vector<char*>& argv, const StartOptions& options, int in,
                              int out, int err) {
   ::setpgid(0, 0);
-  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // what we have inherited ourselves
+  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // inherited descriptors
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
@@ -149,11 +149,11 @@ std::string Outcome::own_lines() const { return lines_of(err, true); }
 std::string Outcome::foreign_lines() const { return lines_of(err, false); }
 
 Running::Running(const Words& argv, const StartOptions& options) {
-  // Children of a killed superprofiler come to us, so that we can see how they end.
+  // Adopts the children of a killed superprofiler, to see how they end.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   out_.reset(::memfd_create("stdout", MFD_CLOEXEC));
   err_.reset(::memfd_create("stderr", MFD_CLOEXEC));
-  // Written by appending, so that programs that open it again do not overwrite each other.
+  // In append mode, so that programs that open it again do not overwrite each other.
   ::fcntl(out_.get(), F_SETFL, O_APPEND);
   ::fcntl(err_.get(), F_SETFL, O_APPEND);
   core::UniqueFd in;
@@ -195,7 +195,7 @@ Running::~Running() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  // What it had started and has outlived it has become our child.
+  // Processes that it started and that outlived it are now children of the test.
   while (::waitpid(-pid_, nullptr, 0) > 0 || errno == EINTR) {
   }
 }

@@ -11,32 +11,31 @@
 
 #include "core/fd.h"
 
-/// Runs programs for the tests. Everything waits for an event with a deadline; whatever was started
-/// is killed and reaped when its object goes.
+/// Runs programs for the tests. Everything waits for an event with a deadline; destructors kill and
+/// reap what was started.
 namespace sp::end_to_end {
 
 using Words = std::vector<std::string>;
 
-/// Long enough for a sanitized build on a machine that does ten other things; only a failure lasts
-/// that long.
+/// Long enough for a sanitized build on a heavily loaded machine; only a failure takes that long.
 constexpr std::chrono::seconds kPatience{90};
 
-/// How many times slower than an ordinary machine this one is: SP_TEST_PATIENCE, or 1.
+/// The factor by which this machine is slower than an ordinary one: SP_TEST_PATIENCE, or 1.
 [[nodiscard]] int patience_factor();
-/// `much`, or as much less as this machine is slower.
+/// `much`, divided by that factor.
 [[nodiscard]] int scaled(int much);
-/// A time, and as much longer as this machine is slower.
+/// A time, multiplied by that factor.
 [[nodiscard]] int lengthened(int time);
-/// The same for the time between two events that are dealt with one by one: it is slow to deal with
-/// each, and it gets less time to.
+/// The same for the time between two events that are handled one by one: a slow machine handles
+/// each slowly and has less time for it.
 [[nodiscard]] int spaced(int time);
 /// For tests that need more samples than an emulated CPU takes.
 #define SP_SKIP_WHERE_SAMPLES_ARE_FEW() \
   if (patience_factor() > 1) GTEST_SKIP() << "too few samples are taken on this machine"
-/// A shell: a small one where every block of it is waited for.
+/// A shell; a small one for runs that count each of its blocks.
 [[nodiscard]] std::string shell();
 
-/// True as soon as `condition` holds; false where it does not by the deadline.
+/// True as soon as `condition` holds; false if it does not by the deadline.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition,
                               std::chrono::milliseconds patience = kPatience);
 
@@ -59,17 +58,17 @@ class TempDir {
   std::string path_;
 };
 
-/// How a process ended, and what it wrote.
+/// How a process ended, and its output.
 struct Outcome {
   std::optional<int> wait_status;  // nothing: it had not ended by the deadline
   std::string out;
   std::string err;
 
-  [[nodiscard]] int exit_status() const;  // -1 where it did not exit
-  [[nodiscard]] int signal() const;       // 0 where it was not killed
+  [[nodiscard]] int exit_status() const;  // -1 if it did not exit
+  [[nodiscard]] int signal() const;       // 0 if it was not killed
   /// For messages: how it ended, and its stderr.
   [[nodiscard]] std::string text() const;
-  /// stderr split: the lines of superprofiler's, and all others.
+  /// stderr, split into superprofiler's lines and all others.
   [[nodiscard]] std::string own_lines() const;
   [[nodiscard]] std::string foreign_lines() const;
 };
@@ -82,7 +81,7 @@ struct StartOptions {
   std::function<void()> before_exec;  // in the child; async-signal-safe calls only
 };
 
-/// A process of ours, the head of a process group of its own.
+/// A child of the test, the leader of its own process group.
 class Running {
  public:
   explicit Running(const Words& argv, const StartOptions& options = {});
@@ -103,7 +102,7 @@ class Running {
   [[nodiscard]] bool says(const std::string& text) const;     // on stdout, by the deadline
   [[nodiscard]] bool reports(const std::string& text) const;  // on stderr
 
-  /// True where it has ended; reaps it.
+  /// True if it has ended; reaps it.
   [[nodiscard]] bool ended();
   Outcome wait(std::chrono::milliseconds patience = kPatience);
 
@@ -115,7 +114,7 @@ class Running {
   std::optional<int> status_;
 };
 
-/// Starts, waits, and says how it went. stdin is /dev/null unless said otherwise.
+/// Starts a program, waits for it and returns the outcome. stdin is /dev/null by default.
 Outcome run(const Words& argv, StartOptions options = {});
 
 /// Is that program in PATH?
@@ -124,20 +123,20 @@ Outcome run(const Words& argv, StartOptions options = {});
 // ---- /proc ------------------------------------------------------------------------------------
 
 [[nodiscard]] std::string status_of(pid_t pid, const std::string& field);
-[[nodiscard]] char state_of(pid_t pid, pid_t tid);  // '?' where it is gone
+[[nodiscard]] char state_of(pid_t pid, pid_t tid);  // '?' if it is gone
 [[nodiscard]] std::vector<pid_t> threads_of(pid_t pid);
 [[nodiscard]] std::vector<pid_t> children_of(pid_t pid);
-/// The target of a superprofiler; 0 where it has not begun.
+/// The target of a superprofiler; 0 if it has not started.
 [[nodiscard]] pid_t launched_by(pid_t superprofiler);
-[[nodiscard]] bool is_alive(pid_t pid);  // exists and is no zombie
-/// Processes of that comm name whose parent is not in another test's hands.
+[[nodiscard]] bool is_alive(pid_t pid);  // exists and is not a zombie
+/// Processes of that comm name whose parent does not belong to another test.
 [[nodiscard]] std::vector<pid_t> processes_named(const std::string& comm);
 /// Ticks of CPU time that it has used.
 [[nodiscard]] std::uint64_t cpu_ticks(pid_t pid);
 
-/// What is wrong with a process that superprofiler has left; "" where nothing is.
+/// Damage to a process that superprofiler has left; "" if none.
 [[nodiscard]] std::string what_was_left_behind(pid_t pid);
-/// Where the executable mappings of its files differ from the files; "" where nowhere.
+/// Differences between its executable mappings and their files; "" if none.
 [[nodiscard]] std::string changed_text(pid_t pid);
 
 }  // namespace sp::end_to_end

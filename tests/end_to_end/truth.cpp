@@ -1,4 +1,4 @@
-// What the files say is what the program did.
+// The files agree with what the program did.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace sp::end_to_end {
 namespace {
 
-/// By how much the share that `hits` have of `all` is off, beyond 4 standard deviations of the
-/// binomial distribution and half a percent for what the loop around the functions costs.
+/// The deviation of the share of `hits` in `all`, beyond 4 standard deviations of the binomial
+/// distribution and half a percent for the loop around the functions.
 double error_of_share(std::uint64_t hits, std::uint64_t all, double expected) {
   const auto n = static_cast<double>(all);
   const double deviation = std::sqrt(expected * (1 - expected) / n);
@@ -29,8 +29,8 @@ TEST_P(Truth, of_three_functions_with_known_shares) {
   std::uint64_t thirty = 0;
   std::uint64_t ten = 0;
   double error = 1;
-  // Where others take our CPU away at times the samples are no independent draws: more of them show
-  // whether what is off is the mean.
+  // If other processes take the CPU at times, samples are not independent: more of them show
+  // whether the mean is wrong.
   for (int attempt = 0; attempt < 3 && error > 0; ++attempt) {
     const auto run = profile(directory, {"-n", "--overwrite", "--stop-with", GetParam()},
                              {target("spin_shares"), "1500"});
@@ -53,7 +53,7 @@ TEST_P(Truth, of_three_functions_with_known_shares) {
 INSTANTIATE_TEST_SUITE_P(With, Truth, ::testing::Values("sigstop", "interrupt"),
                          [](const auto& way) { return std::string(way.param); });
 
-// A probe's hit takes the target time too, which shows where it goes on.
+// A probe's hit costs the target time, which shows after the probe.
 TEST(Truths, beside_probes_is_near) {
   SP_SKIP_WHERE_SAMPLES_ARE_FEW();
   const TempDir directory;
@@ -73,8 +73,7 @@ TEST(Truths, of_two_threads_with_known_shares) {
   double error = 1;
   double errors = 0;
   std::string text;
-  // A turn is many samples, so they are not independent draws: now and then a run is off, to either
-  // side.
+  // Many samples fall in one turn, so they are not independent: some runs deviate, to either side.
   for (int attempt = 1; attempt <= 3 && std::abs(error) > 0.08; ++attempt) {
     const auto run =
         profile(directory, {"--by-thread", "--overwrite"}, {target("two_shares"), "250"});
@@ -83,7 +82,7 @@ TEST(Truths, of_two_threads_with_known_shares) {
     text = run.outcome.text();
     const auto all = files.self_of("heavy_turn") + files.self_of("light_turn");
     ASSERT_GT(all, 100U) << text;
-    // What the kernel says that they used.
+    // The CPU times according to the kernel.
     std::istringstream used(run.outcome.out);
     double heavy_us = 0;
     double light_us = 0;
@@ -105,15 +104,15 @@ TEST(Truths, of_two_threads_with_known_shares) {
 }
 
 TEST(Truths, of_a_program_that_makes_a_system_call_every_microsecond) {
-  // Stops that come an interrupt late see the calls only: 50 to 99 % where 6 % is right.
+  // Stops that are an interrupt late see only the calls: 50 to 99 % instead of 6 %.
   double seen = 1;
   double right = 0;
   std::string text;
   Words options = {"-i", "1ms"};
   if (patience_factor() > 1) {
-    options.emplace_back("-n");  // on an emulated CPU hits outweigh what the program times
+    options.emplace_back("-n");  // on an emulated CPU hits outweigh the program's own time
   }
-  // On a busy machine the ticker may be kept waiting until it gives up.
+  // On a busy machine the ticker may be delayed until it is no longer used.
   for (int attempt = 0; attempt < 4 && seen > right + 0.2; ++attempt) {
     const TempDir directory;
     const auto run = profile(directory, options, {target("many_calls"), "600000"});
@@ -135,7 +134,7 @@ TEST(Truths, of_blocked_time_with_wall_only) {
   const auto samples = static_cast<double>(wall.files.samples());
   const auto asleep = static_cast<double>(wall.files.total_of("wait_in_sleep"));
   const auto awake = static_cast<double>(wall.files.total_of("burn"));
-  // burn() is over after 10 ms of wall time, but a busy machine makes the sleep of 30 ms longer.
+  // burn() ends after 10 ms of wall time, but on a busy machine the sleep of 30 ms takes longer.
   EXPECT_GT(asleep / samples, 0.6) << wall.outcome.text();
   EXPECT_GT(awake / samples, 0.15) << wall.outcome.text();
   EXPECT_LT(awake / samples, 0.33) << wall.outcome.text();
@@ -214,7 +213,7 @@ TEST(Options, a_smaller_overhead_makes_fewer_stops) {
 
 TEST(Options, delay_leaves_the_beginning_out) {
   const TempDir directory;
-  // It has ended before the first sample is due.
+  // It ends before the first sample is due.
   const auto none = profile(directory, {"-D", "1h"}, {target("spin_shares"), "100"});
   EXPECT_EQ(none.outcome.exit_status(), 0) << none.outcome.text();
   EXPECT_EQ(none.files.samples(), 0U);
@@ -240,7 +239,7 @@ TEST(Options, threads_main_samples_the_main_thread_only) {
 }
 
 TEST(Options, follow_says_whose_samples_are_taken) {
-  // The shell forks, and its child becomes another program.
+  // The shell forks, and its child executes another program.
   const std::string spin = target("spin_shares") + " 400";
   const Words forks = {"/bin/sh", "-c", spin + "; exit 4"};
   const Words becomes = {"/bin/sh", "-c", "exec " + spin};
@@ -248,7 +247,7 @@ TEST(Options, follow_says_whose_samples_are_taken) {
     const TempDir directory;
     const auto run = profile(directory, {"--follow", follow}, program);
     EXPECT_EQ(run.outcome.out, "done\n");
-    // Without exec the run is over when the program becomes another.
+    // Without exec the run ends when the process executes another program.
     EXPECT_EQ(run.outcome.exit_status(), status) << follow << run.outcome.text();
     return run.files.total_of("spin_sixty") > 0;
   };
@@ -261,7 +260,7 @@ TEST(Options, follow_says_whose_samples_are_taken) {
 }
 
 TEST(Cost, is_right_when_the_first_stop_was_on_its_way_at_an_exec) {
-  // A stop that is asked for in the shell arrives in what it becomes. That is so in one of thirty.
+  // A stop requested in the shell may arrive in the program that it executes: once in thirty runs.
   for (int round = 0; round < scaled(40); ++round) {
     const TempDir directory;
     const auto run = profile(directory, {"-q", "-i", "800"},

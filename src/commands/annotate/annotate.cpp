@@ -27,13 +27,13 @@ using core::Result;
 constexpr int kFailure = 1;
 constexpr int kAmbiguous = 2;
 constexpr std::size_t kNamesOffered = 5;
-constexpr std::uint64_t kLongestFunction = 1U << 20U;  // bytes that are listed at most
+constexpr std::uint64_t kLongestFunction = 1U << 20U;  // bytes; the rest is not listed
 constexpr core::ModuleId kModule{1};
 
-/// The file that the function's code is in, if it still is what was run.
+/// The file with the function's code.
 struct Code {
   core::Module module;
-  std::string note;  // what a reader must know; "" where nothing
+  std::string note;  // for the user; "" for none
 };
 
 Result<Code> open_code(const CountedRun& run, const CountedFunction& function) {
@@ -56,11 +56,10 @@ Result<Code> open_code(const CountedRun& run, const CountedFunction& function) {
   code.module.image = *image;
   code.module.build_id = (*image)->build_id();
   if (entry->build_id.empty()) {
-    code.note =
-        fmt::format("{} has no build-id: whether it is what was run is not known", entry->path);
+    code.note = fmt::format("{} has no build-id: it may not be the file that was run", entry->path);
   } else if (entry->build_id != code.module.build_id) {
     code.note = fmt::format(
-        "{} is not the file that was run (build-id {}, then {}): the counts may stand beside the "
+        "{} is not the file that was run (build-id {}, then {}): the counts may be next to the "
         "wrong instructions",
         entry->path, code.module.build_id.empty() ? "none" : code.module.build_id, entry->build_id);
   }
@@ -85,7 +84,7 @@ class Listing {
     text_ =
         fmt::format("{}  {}  {:#x}..{:#x}  {}\n{:>15}  {:>8}\n", function_.name, function_.module,
                     function_.start, function_.start + code.size(),
-                    is_mixed() ? "exact, but for the blocks that say otherwise" : function_.kind,
+                    is_mixed() ? "exact, except for the blocks marked otherwise" : function_.kind,
                     "hits", "offset");
     for (const ListedInstruction& row :
          list_instructions(code, function_.start, function_.blocks, disassembler_.decode(),
@@ -101,8 +100,7 @@ class Listing {
     return all.first(std::min<std::size_t>(all.size(), end - begin));
   }
 
-  /// Where the next function begins, as the names have it, and not before the last counted block
-  /// ends.
+  /// The start of the next named function, or the end of the last counted block if that is later.
   [[nodiscard]] std::uint64_t find_end() {
     std::uint64_t counted_end = function_.start;
     for (const Block& block : function_.blocks) {
@@ -134,7 +132,7 @@ class Listing {
                              : row.executed ? std::string(".")
                                             : std::string("-");
     if (row.hits) {
-      say_kind(row.address);
+      add_kind(row.address);
     }
     const auto code = bytes(row.address, row.address + row.length);
     text_ += fmt::format("{:>15}  {:>8x}:  {}{}\n", hits, row.address,
@@ -151,9 +149,9 @@ class Listing {
                        [this](const Block& block) { return block.kind != function_.kind; });
   }
 
-  /// A line above the block, where its hits are not what the first line says. Samples stand in
-  /// words, not among the hits.
-  void say_kind(std::uint64_t offset) {
+  /// A line above the block if the kind of its hits differs from the first line's. Samples are
+  /// given in words, not in the column of hits.
+  void add_kind(std::uint64_t offset) {
     const auto block = std::find_if(function_.blocks.begin(), function_.blocks.end(),
                                     [&](const Block& b) { return b.offset == offset; });
     const bool differs = is_mixed() && block->kind != "exact";
@@ -199,8 +197,8 @@ int refuse_unknown(const CountedRun& run, const cli::AnnotateOptions& options) {
 
 int refuse_ambiguous(const CountedRun& run, const cli::AnnotateOptions& options,
                      const std::vector<const CountedFunction*>& found) {
-  core::print_error(
-      fmt::format("'{}' is {} functions; name one of them:", options.function, found.size()));
+  core::print_error(fmt::format(
+      "'{}' is the name of {} functions; choose one of them:", options.function, found.size()));
   for (const CountedFunction* function : found) {
     core::print_error("  " + unique_name(run, *function));
   }

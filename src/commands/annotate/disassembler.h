@@ -10,21 +10,21 @@
 
 namespace sp::annotate {
 
-/// Text for instructions, by Capstone; and their lengths, by our own decoder, which knows
-/// instructions that are newer than Capstone is.
+/// Disassembles with Capstone; takes lengths from superprofiler's decoder, which knows instructions
+/// that are newer than Capstone.
 class Disassembler {
  public:
-  /// `machine` is e_machine of elf(5). Nothing can be read for machines that we do not know.
+  /// `machine` is e_machine of elf(5). Nothing is decoded for unknown machines.
   explicit Disassembler(std::uint16_t machine);
   Disassembler(Disassembler&&) noexcept;
   Disassembler& operator=(Disassembler&&) noexcept;
   ~Disassembler();
 
   [[nodiscard]] const Decode& decode() const { return decode_; }
-  /// Bytes of the shortest instruction.
+  /// The length of the shortest instruction, in bytes.
   [[nodiscard]] std::uint8_t unit() const { return unit_; }
-  /// "mov rbp, rsp"; ".byte 0x62, 0xf1" where Capstone does not know what `bytes` are or takes
-  /// them for an instruction of another length.
+  /// "mov rbp, rsp"; ".byte 0x62, 0xf1" if Capstone does not know the instruction or finds another
+  /// length.
   [[nodiscard]] std::string text(std::span<const std::byte> bytes, std::uint64_t address) const;
 
  private:

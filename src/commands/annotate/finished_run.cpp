@@ -30,7 +30,7 @@ std::optional<std::string> contents_of(const std::string& path) {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// Cuts the text up to `end` off its front, and the `end` too.
+/// Removes the text up to and including `end` from the front and returns it without `end`.
 std::string_view cut(std::string_view& text, char end) {
   const std::string_view part = text.substr(0, text.find(end));
   text.remove_prefix(std::min(text.size(), part.size() + 1));
@@ -63,13 +63,13 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-/// Columns are found by their names: a later version may add some.
+/// Finds columns by their names: a later version may add some.
 class Row {
  public:
   static constexpr std::array<std::string_view, 7> kColumns = {
       "module", "offset", "function", "function_offset", "size", "hits", "kind"};
 
-  /// False where a column is missing.
+  /// False if a column is missing.
   bool read_header(std::string_view line) {
     for (std::size_t at = 0; !line.empty(); ++at) {
       const std::string_view name = cut(line, '\t');
@@ -102,8 +102,8 @@ class Row {
 constexpr std::string_view kSampled = "sampled";
 constexpr std::string_view kMixed = "mixed";
 
-/// A module that two files had one after the other may have rows for both. A row of kind "sampled"
-/// belongs to the row with the block's hits; its number is no count.
+/// A module path that two files had in turn may have rows for both. A row of kind "sampled" belongs
+/// to the row with the block's hits; its number is not a count.
 void add_block(std::map<std::uint64_t, Block>& blocks, const Block& more) {
   Block& block = blocks[more.offset];
   block.offset = more.offset;
@@ -116,7 +116,7 @@ void add_block(std::map<std::uint64_t, Block>& blocks, const Block& more) {
   block.kind = block.kind.empty() || block.kind == more.kind ? more.kind : kMixed;
 }
 
-/// By offset, without those that have samples only.
+/// Sorted by offset, without blocks that have only samples.
 void keep_counted(CountedFunction& function, const std::map<std::uint64_t, Block>& blocks) {
   for (const auto& [offset, block] : blocks) {
     if (block.kind.empty()) {
@@ -161,15 +161,16 @@ Result<std::vector<CountedFunction>> parse_blocks(std::string_view text, const s
   for (std::size_t line = 2; !text.empty(); ++line) {
     row.read(cut(text, '\n'));
     const auto offset = number(row["offset"]);
-    const auto behind = number(row["function_offset"]);
+    const auto in_function = number(row["function_offset"]);
     const auto size = number(row["size"]);
     const auto hits = number(row["hits"]);
-    if (!offset || !behind || !size || !hits || *behind > *offset || row["kind"].empty()) {
+    if (!offset || !in_function || !size || !hits || *in_function > *offset ||
+        row["kind"].empty()) {
       return fail(fmt::format("{} is damaged: line {} is no row of a blocks.tsv", name, line));
     }
     const std::string module = unescaped(row["module"]);
     const std::string function = unescaped(row["function"]);
-    const std::uint64_t start = *offset - *behind;
+    const std::uint64_t start = *offset - *in_function;
     Rows& known = functions[{module, start, function}];
     known.function = {module, function, start, {}, {}};
     add_block(known.blocks, {*offset, *size, *hits, std::string(row["kind"])});

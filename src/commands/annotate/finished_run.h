@@ -7,7 +7,7 @@
 
 #include "core/result.h"
 
-/// A run's directory, read back.
+/// Reads the directory of a finished run.
 namespace sp::annotate {
 
 struct Block {
@@ -15,21 +15,21 @@ struct Block {
   std::uint64_t size = 0;
   std::uint64_t hits = 0;
   std::string kind{};         // of the hits: "exact", "exact-since:2.000"
-  std::uint64_t samples = 0;  // that fell into it, where it was not counted to the end
+  std::uint64_t samples = 0;  // in it, if it was not counted to the end
 
   [[nodiscard]] bool contains(std::uint64_t at) const { return offset <= at && at - offset < size; }
 };
 
-/// What blocks.tsv says of one function.
+/// One function in blocks.tsv.
 struct CountedFunction {
   std::string module;  // path
   std::string name;
   std::uint64_t start = 0;
-  std::string kind;           // of its blocks; "mixed" where they differ
+  std::string kind;           // of its blocks; "mixed" if they differ
   std::vector<Block> blocks;  // by offset
 };
 
-/// What run.json says of one module.
+/// One module in run.json.
 struct ModuleEntry {
   std::string path;
   std::string kind;  // "file", "vdso", "jit", "unknown"
@@ -41,22 +41,22 @@ struct CountedRun {
   std::vector<ModuleEntry> modules;
 };
 
-/// Errors: there is no run, it has no counts, or a file of it is damaged. Each is a sentence for
-/// the user.
+/// Errors: there is no run, it has no counts, or one of its files is damaged. Messages are for the
+/// user.
 [[nodiscard]] core::Result<CountedRun> read_run(const std::string& directory);
 
 /// The rows of a blocks.tsv by function; for read_run() and tests. `name` is for messages.
 [[nodiscard]] core::Result<std::vector<CountedFunction>> parse_blocks(std::string_view text,
                                                                       const std::string& name);
 
-/// The functions that `wanted` may mean: an exact name, MODULE:NAME or MODULE:0xSTART, where MODULE
-/// is a path or its last part.
+/// The functions that match `wanted`: an exact name, MODULE:NAME or MODULE:0xSTART, where MODULE is
+/// a path or its last part.
 [[nodiscard]] std::vector<const CountedFunction*> find_functions(const CountedRun& run,
                                                                  std::string_view wanted);
 /// Up to `most` distinct names that contain `wanted`.
 [[nodiscard]] std::vector<std::string> similar_names(const CountedRun& run, std::string_view wanted,
                                                      std::size_t most);
-/// "module:name" where that is enough to tell it from the others, else "module:0x1234".
+/// "module:name" if unique, else "module:0x1234".
 [[nodiscard]] std::string unique_name(const CountedRun& run, const CountedFunction& function);
 
 }  // namespace sp::annotate

@@ -9,7 +9,7 @@ std::vector<ListedInstruction> list_instructions(std::span<const std::byte> code
                                                  const Decode& decode, std::uint8_t unit) {
   std::vector<ListedInstruction> listing;
   std::size_t at = 0;
-  std::uint64_t executed_end = start;  // of the blocks that were met so far
+  std::uint64_t executed_end = start;  // of the blocks so far
   auto next_block = std::find_if(blocks.begin(), blocks.end(),
                                  [start](const Block& block) { return block.offset >= start; });
   while (at < code.size()) {

@@ -10,7 +10,7 @@
 #include "commands/annotate/finished_run.h"
 #include "core/instruction.h"
 
-/// Where a function's instructions begin and what was counted at each. Pure.
+/// The instructions of a function with their counts. Pure.
 namespace sp::annotate {
 
 using Decode =
@@ -19,17 +19,16 @@ using Decode =
 struct ListedInstruction {
   std::uint64_t address = 0;
   std::uint8_t length = 0;
-  bool is_code = true;    // false: bytes that are no instruction, or that none begins with
-  bool executed = false;  // within a block that was
-  std::optional<std::uint64_t> hits;     // of the block that begins here
-  std::vector<Block> entered_inside;     // blocks that begin within it (overlapping code)
+  bool is_code = true;                   // false: bytes that are not an instruction
+  bool executed = false;                 // in a block that was executed
+  std::optional<std::uint64_t> hits;     // of the block that starts here
+  std::vector<Block> entered_inside;     // blocks that start within it (overlapping code)
   std::optional<std::uint64_t> goes_to;  // of direct jumps and calls
 };
 
-/// The instructions from `start` on, whose bytes are `code`, to the code's end. Counted blocks keep
-/// the listing in step: bytes before one that would be read as the beginning of an instruction
-/// reaching into it (data between code) are listed as bytes. `unit` is the length of what cannot be
-/// read.
+/// The instructions of `code`, which starts at `start`. Counted blocks synchronise the listing: an
+/// instruction that would reach into one (data between code) is listed as bytes. `unit` is the
+/// length of what cannot be decoded.
 [[nodiscard]] std::vector<ListedInstruction> list_instructions(std::span<const std::byte> code,
                                                                std::uint64_t start,
                                                                std::span<const Block> blocks,

@@ -8,10 +8,10 @@
 
 namespace sp::annotate {
 
-/// The text of source lines, as far as their files are here.
+/// The text of source lines whose files can be read.
 class SourceText {
  public:
-  /// "/src/demo.c:7  return sum;"; without the text where the file cannot be read.
+  /// "/src/demo.c:7  return sum;"; without the text if the file cannot be read.
   [[nodiscard]] std::string line(const symbols::SourceLine& where);
 
  private:

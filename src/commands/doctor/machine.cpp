@@ -60,11 +60,11 @@ Finding judge_ptrace(const MachineFacts& facts) {
     return {Level::ok, "ptrace", "a child was attached to, stopped and resumed", ""};
   }
   Finding finding{Level::fail, "ptrace",
-                  fmt::format("refused to us: {}", facts.stop_cost.error().message()), ""};
+                  fmt::format("refused: {}", facts.stop_cost.error().message()), ""};
   if (facts.own.filter_error != 0) {
     finding.fix = facts.own.in_container
                       ? "docker run --cap-add SYS_PTRACE ..."
-                      : "run it outside of the sandbox or service that set the seccomp filter";
+                      : "run it outside the sandbox or service that installed the seccomp filter";
   } else if (facts.own.yama_scope.value_or(0) >= 2) {
     finding.fix = "see yama below";
   } else {
@@ -85,20 +85,20 @@ Finding judge_stop_cost(const MachineFacts& facts) {
 
 Finding judge_yama(const MachineFacts& facts) {
   if (!facts.own.yama_scope) {
-    return {Level::ok, "yama", "not in this kernel: who owns a process may attach to it", ""};
+    return {Level::ok, "yama", "not in this kernel: the owner of a process may attach to it", ""};
   }
   const int scope = *facts.own.yama_scope;
   const std::string setting = fmt::format("kernel.yama.ptrace_scope = {}: ", scope);
   const std::string lower = "sudo sysctl kernel.yama.ptrace_scope=0 (until the next boot)";
   if (scope == 0) {
-    return {Level::ok, "yama", setting + "who owns a process may attach to it", ""};
+    return {Level::ok, "yama", setting + "the owner of a process may attach to it", ""};
   }
   if (scope >= 3) {
     return {Level::fail, "yama", setting + "nobody may use ptrace until the next boot",
             "set it to 1 in /etc/sysctl.d and reboot"};
   }
   if (facts.own.may_trace_all) {
-    return {Level::ok, "yama", setting + "we have the capability that it asks for", ""};
+    return {Level::ok, "yama", setting + "superprofiler has the required capability", ""};
   }
   if (scope == 1) {
     return {Level::warn, "yama", setting + "launching works, attaching (-p) does not",
@@ -124,8 +124,7 @@ Finding judge_replaced_files(const MachineFacts& facts) {
     return {Level::ok, "deleted files", "/proc/PID/map_files can be opened", ""};
   }
   return {
-      Level::warn, "deleted files",
-      "functions of libraries that were deleted or replaced will have no names",
+      Level::warn, "deleted files", "functions in deleted or replaced files will have no names",
       facts.root_may_map_files
           ? "run superprofiler as root (sudo), or restart the target"
           : "restart the target, or docker run --cap-add CHECKPOINT_RESTORE (or SYS_ADMIN) ..."};
@@ -133,14 +132,14 @@ Finding judge_replaced_files(const MachineFacts& facts) {
 
 Finding judge_seccomp(const MachineFacts& facts) {
   if (!facts.seccomp_filter) {
-    return {Level::ok, "seccomp", "no filter on us", ""};
+    return {Level::ok, "seccomp", "no filter", ""};
   }
   if (facts.own.filter_error != 0) {
     return {Level::fail, "seccomp",
             fmt::format("a filter refuses ptrace ({})", std::strerror(facts.own.filter_error)),
             "docker run --cap-add SYS_PTRACE ... (or --security-opt seccomp=unconfined)"};
   }
-  return {Level::ok, "seccomp", "a filter is active and lets ptrace through", ""};
+  return {Level::ok, "seccomp", "a filter is active and allows ptrace", ""};
 }
 
 Finding judge_memory_reads(const MachineFacts& facts) {
@@ -148,8 +147,9 @@ Finding judge_memory_reads(const MachineFacts& facts) {
     return {Level::ok, "memory", "process_vm_readv works", ""};
   }
   return {Level::fail, "memory", "process_vm_readv is refused: stacks cannot be read",
-          facts.own.in_container ? "docker run --cap-add SYS_PTRACE ..."
-                                 : "run it outside of the sandbox or service that set the filter"};
+          facts.own.in_container
+              ? "docker run --cap-add SYS_PTRACE ..."
+              : "run it outside the sandbox or service that installed the filter"};
 }
 
 Finding judge_no_aslr(const MachineFacts& facts) {
@@ -161,12 +161,10 @@ Finding judge_no_aslr(const MachineFacts& facts) {
 }
 
 Finding judge_cpus(const MachineFacts& facts) {
-  const std::string fact =
-      fmt::format("{} of {} usable by us", facts.cpus_allowed, facts.cpus_online);
+  const std::string fact = fmt::format("{} of {} usable", facts.cpus_allowed, facts.cpus_online);
   if (facts.cpus_allowed < facts.cpus_online) {
-    return {Level::warn, "cpus",
-            fact + ": where the target runs on the others a stop costs ten times as much",
-            "start superprofiler with the target's CPUs (taskset, cpuset)"};
+    return {Level::warn, "cpus", fact + ": on the others a stop costs ten times as much",
+            "let superprofiler use the target's CPUs (taskset, cpuset)"};
   }
   return {Level::ok, "cpus", fact, ""};
 }
@@ -177,7 +175,7 @@ Finding judge_clock(const MachineFacts& facts) {
     return {Level::warn, "clock", source + " is slow to read: times are coarser, stops longer",
             "boot with a stable tsc, if the machine has one"};
   }
-  return {Level::ok, "clock", source.empty() ? "the kernel's own" : source, ""};
+  return {Level::ok, "clock", source.empty() ? "chosen by the kernel" : source, ""};
 }
 
 Finding judge_debug_files(const MachineFacts& facts) {
@@ -185,7 +183,7 @@ Finding judge_debug_files(const MachineFacts& facts) {
     return {Level::ok, "debug files", "some are installed in /usr/lib/debug", ""};
   }
   return {Level::ok, "debug files",
-          "none in /usr/lib/debug: stripped programs show the names that they export "
+          "none in /usr/lib/debug: stripped programs show only exported names "
           "(install -dbgsym packages, or --debug-dir)",
           ""};
 }
@@ -194,7 +192,7 @@ Finding judge_perf(const MachineFacts& facts) {
   return {Level::ok, "perf events",
           facts.perf_paranoid
               ? fmt::format("not needed (kernel.perf_event_paranoid = {})", *facts.perf_paranoid)
-              : "not needed (this kernel has none)",
+              : "not needed (not in this kernel)",
           ""};
 }
 
@@ -209,7 +207,7 @@ bool can_open_map_files() {
   return false;
 }
 
-// proc(5), /proc/PID/map_files: who holds one of two capabilities.
+// proc(5), /proc/PID/map_files: needs one of two capabilities.
 bool may_open_map_files(std::string_view capabilities) {
   std::uint64_t held = 0;
   std::from_chars(capabilities.data(), capabilities.data() + capabilities.size(), held, 16);
@@ -255,9 +253,8 @@ std::vector<Finding> judge(const MachineFacts& facts) {
        judge_memory_reads(facts), judge_replaced_files(facts), judge_no_aslr(facts),
        judge_cpus(facts), judge_clock(facts), judge_debug_files(facts), judge_perf(facts)});
   if (facts.own.in_container) {
-    findings.push_back({Level::ok, "container",
-                        "this looks like one: only its own processes can be profiled from here",
-                        ""});
+    findings.push_back(
+        {Level::ok, "container", "detected: only its own processes can be profiled from here", ""});
   }
   return findings;
 }

@@ -11,21 +11,21 @@
 
 namespace sp::doctor {
 
-/// What was found out about the machine and about us on it.
+/// Facts about the machine and about superprofiler's rights on it.
 struct MachineFacts {
   supervisor::AttachFacts own;  // read_own_facts()
   std::string kernel;           // its release
-  std::string cpu;              // as uname(2) calls it
+  std::string cpu;              // from uname(2)
   core::Result<supervisor::StopCost> stop_cost;
   bool seccomp_filter = false;
   bool memory_reads = false;
   bool no_aslr = false;
   bool map_files = false;           // /proc/PID/map_files can be opened
-  bool root_may_map_files = false;  // sudo would give the capability for it
+  bool root_may_map_files = false;  // root has the capability for it
   std::optional<int> perf_paranoid;
   int cpus_allowed = 0;
   int cpus_online = 0;
-  std::string clock_source;  // "" where the kernel does not say
+  std::string clock_source;  // "" if unknown
   bool debug_files = false;  // /usr/lib/debug/.build-id
 };
 

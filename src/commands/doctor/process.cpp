@@ -26,7 +26,7 @@ std::string_view name_at(std::span<const std::byte> bytes, std::uint64_t offset)
   return {text, ::strnlen(text, bytes.size() - offset)};
 }
 
-// Which of the sections that names come from an ELF file has.
+// Finds the sections of an ELF file that names come from.
 void read_sections(std::span<const std::byte> bytes, ProcessFacts& facts) {
   const auto header = read_at<Elf64_Ehdr>(bytes, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -58,7 +58,7 @@ Finding judge_state(const supervisor::AttachFacts& process) {
       return {Level::warn, "process", who + ", stopped by job control: there is nothing to sample",
               fmt::format("kill -CONT {}", process.pid)};
     case 'D':
-      return {Level::ok, "process", who + ", waits in the kernel (D) at the moment", ""};
+      return {Level::ok, "process", who + ", waiting in the kernel (D) at the moment", ""};
     default:
       return {Level::ok, "process", who, ""};
   }
@@ -66,7 +66,7 @@ Finding judge_state(const supervisor::AttachFacts& process) {
 
 Finding judge_names(const ProcessFacts& facts) {
   if (!facts.readable) {
-    return {Level::warn, "names", "its program's file cannot be read: no function will have a name",
+    return {Level::warn, "names", "the program's file cannot be read: no function will have a name",
             "run superprofiler as its owner or as root, in its mount namespace"};
   }
   if (facts.has_debug_info) {
@@ -76,8 +76,8 @@ Finding judge_names(const ProcessFacts& facts) {
     return {Level::ok, "names", "the program has symbols, but no source lines (compile with -g)",
             ""};
   }
-  return {Level::warn, "names", "the program is stripped: only what it exports has a name",
-          "install its -dbgsym package, or give its debug file's place with --debug-dir"};
+  return {Level::warn, "names", "the program is stripped: only exported functions have names",
+          "install its -dbgsym package, or name its debug directory with --debug-dir"};
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ Finding judge_names(const ProcessFacts& facts) {
 ProcessFacts look_at_process(pid_t pid) {
   ProcessFacts facts;
   facts.attach = supervisor::read_attach_facts(pid, 0);
-  // Its owner may attach to us as to any other process, but the profiler would stop itself.
+  // The kernel would allow an attach to superprofiler itself, which then would stop itself.
   if (!facts.attach.is_ours) {
     if (const auto attached = supervisor::probe_attach(pid); !attached) {
       facts.attach.error = attached.error().code;
@@ -107,7 +107,7 @@ std::vector<Finding> judge(const ProcessFacts& facts) {
     return {{Level::fail, "process", refusal.fact, refusal.fix}};
   }
   std::vector<Finding> findings = {judge_state(process)};
-  findings.push_back({Level::ok, "attach", "allowed: attached and let go again", ""});
+  findings.push_back({Level::ok, "attach", "allowed: attached and detached", ""});
   findings.push_back(judge_names(facts));
   if (process.has_seccomp_filter) {
     findings.push_back({Level::ok, "sandbox",

@@ -9,7 +9,7 @@
 
 namespace sp::doctor {
 
-/// What was found out about the process of `doctor -p`.
+/// Facts about the process of `doctor -p`.
 struct ProcessFacts {
   supervisor::AttachFacts attach;  // with the errno of an attempt to attach
   bool readable = false;           // its program's file
@@ -17,7 +17,7 @@ struct ProcessFacts {
   bool has_debug_info = false;     // .debug_info or .gnu_debugdata
 };
 
-/// Attaches for an instant, without stopping the process.
+/// Attaches briefly, without stopping the process.
 [[nodiscard]] ProcessFacts look_at_process(pid_t pid);
 [[nodiscard]] std::vector<Finding> judge(const ProcessFacts& facts);
 

@@ -7,32 +7,33 @@
 #include "symbols/instrumentation_candidates.h"
 #include "symbols/symbol_table.h"
 
-namespace sp::session {
+namespace sp::record {
 
-KnownCode::KnownCode(KnownCodeOptions options)
+StaticAnalysis::StaticAnalysis(StaticAnalysisOptions options)
     : options_(std::move(options)), selection_{options_.only_funcs} {}
 
-bool KnownCode::wants(const File& file) {
+bool StaticAnalysis::wants(const File& file) {
   return symbols::is_wanted_module(options_.only_modules, file.path, file.is_program);
 }
 
-core::InstrumentationCandidates KnownCode::plan(const File& file) {
+core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
   const auto sources =
       symbols::find_symbol_sources(file.image, file.path, file.root, options_.debug_directories);
   core::InstrumentationCandidates plan = symbols::find_candidates(*file.image, sources, selection_);
   if (plan.functions.empty() && !selection_.only_funcs.empty()) {
-    core::log_note("no function of {} is one of --only-funcs", file.path);
+    core::log_note("no function of {} matches --only-funcs", file.path);
   }
   return plan;
 }
 
-core::ControlFlowGraph KnownCode::map(core::AddressRange bounds,
-                                      std::span<const core::Address> leaders, const Read& read) {
+core::ControlFlowGraph StaticAnalysis::map(core::AddressRange bounds,
+                                           std::span<const core::Address> leaders,
+                                           const Read& read) {
   return analyzer::build_control_flow_graph(bounds, leaders, read);
 }
 
-std::optional<std::uint64_t> KnownCode::symbol(const File& file, std::string_view name) {
+std::optional<std::uint64_t> StaticAnalysis::symbol(const File& file, std::string_view name) {
   return symbols::SymbolTable({symbols::ElfSections(file.image)}).address_of(name);
 }
 
-}  // namespace sp::session
+}  // namespace sp::record

@@ -6,18 +6,19 @@
 #include "supervisor/instruments/code_analysis.h"
 #include "symbols/code_selection.h"
 
-namespace sp::session {
+namespace sp::record {
 
-struct KnownCodeOptions {
+struct StaticAnalysisOptions {
   std::vector<std::string> only_funcs;
   std::vector<std::string> only_modules;  // empty: the program alone
   std::vector<std::string> debug_directories;
 };
 
-/// What the symbols and the analyzer know of code, behind the supervisor's interface. One thread.
-class KnownCode final : public supervisor::CodeAnalysis {
+/// Static analysis of the target's code, from its symbols and the analyzer, behind the supervisor's
+/// interface. For one thread.
+class StaticAnalysis final : public supervisor::CodeAnalysis {
  public:
-  explicit KnownCode(KnownCodeOptions options);
+  explicit StaticAnalysis(StaticAnalysisOptions options);
 
   [[nodiscard]] bool wants(const File& file) override;
   [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
@@ -29,8 +30,8 @@ class KnownCode final : public supervisor::CodeAnalysis {
                                                     std::string_view name) override;
 
  private:
-  KnownCodeOptions options_;
+  StaticAnalysisOptions options_;
   symbols::CodeSelection selection_;
 };
 
-}  // namespace sp::session
+}  // namespace sp::record

@@ -5,14 +5,14 @@
 #include "supervisor/instruments/exact/exact_counter.h"
 #include "supervisor/instruments/probes/probe_counter.h"
 
-namespace sp::session {
+namespace sp::record {
 
 using supervisor::InstrumentParts;
 
 supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
                                              supervisor::CodeAnalysis& analysis) {
   if (options.single != cli::Single::off) {
-    const supervisor::ExactOptions exact{options.single == cli::Single::plant};
+    const supervisor::ExactOptions exact{options.single == cli::Single::breakpoints};
     return [exact](const InstrumentParts& parts) {
       return std::make_unique<supervisor::ExactCounter>(exact, parts.outbox, parts.guardian);
     };
@@ -29,4 +29,4 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
   };
 }
 
-}  // namespace sp::session
+}  // namespace sp::record

@@ -5,17 +5,17 @@
 
 #include "cli/cli.h"
 
-namespace sp::session {
+namespace sp::record {
 
-/// How superprofiler is to end: with a status, or by the signal that ended the target.
+/// How superprofiler ends: with a status, or by the signal that ended the target.
 struct Ending {
   int status = 0;
   int signal = 0;  // 0: none
 };
 
-/// One run: joins the three stages, drives the target on the calling thread, which must be the
-/// process's main one, and writes the results. Errors are told to the user here.
-[[nodiscard]] Ending record(const cli::RecordOptions& options,
-                            const std::vector<std::string>& own_argv);
+/// Records one run: connects the three stages, traces the target on the calling thread, which must
+/// be the main thread, and writes the results. Reports errors to the user.
+[[nodiscard]] Ending run(const cli::RecordOptions& options,
+                         const std::vector<std::string>& own_argv);
 
-}  // namespace sp::session
+}  // namespace sp::record

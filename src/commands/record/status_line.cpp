@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace sp::session {
+namespace sp::record {
 namespace {
 
 std::string with_commas(std::uint64_t number) {
@@ -19,7 +19,7 @@ std::string with_commas(std::uint64_t number) {
 }
 
 void write_all(std::string_view text) {
-  // A status line that does not get through is no loss.
+  // A status line that cannot be written is no loss.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
@@ -71,4 +71,4 @@ bool wants_colour(cli::Color color) {
          (color == cli::Color::automatic && ::isatty(STDERR_FILENO) == 1);
 }
 
-}  // namespace sp::session
+}  // namespace sp::record

@@ -7,9 +7,9 @@
 #include "core/clock.h"
 #include "core/run_facts.h"
 
-namespace sp::session {
+namespace sp::record {
 
-/// What the status line tells; from any thread's counters.
+/// The numbers on the status line, from the counters of any thread.
 struct StatusNumbers {
   core::Duration elapsed{};
   std::uint64_t samples = 0;
@@ -22,8 +22,8 @@ struct StatusNumbers {
 /// "12.3 s  45,678 samples  every 200 us  overhead 4.1 %", cut to `columns`.
 [[nodiscard]] std::string status_text(const StatusNumbers& numbers, std::size_t columns);
 
-/// The one line on a terminal that is rewritten in place and gone at the end. Nothing where stderr
-/// is no terminal, with --no-progress, -q, or while we are in the background.
+/// A line on the terminal that is rewritten in place and erased at the end. Shows nothing if stderr
+/// is not a terminal, with --no-progress, with -q, or in the background.
 class StatusLine {
  public:
   explicit StatusLine(bool wanted);
@@ -36,9 +36,9 @@ class StatusLine {
   bool shown_ = false;
 };
 
-/// Columns of the terminal on stderr; 80 where it is none.
+/// The columns of the terminal on stderr; 80 if it is not a terminal.
 [[nodiscard]] std::size_t terminal_columns();
-/// Whether stderr gets colours.
+/// Whether to write colours to stderr.
 [[nodiscard]] bool wants_colour(cli::Color color);
 
-}  // namespace sp::session
+}  // namespace sp::record

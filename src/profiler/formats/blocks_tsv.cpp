@@ -19,7 +19,7 @@ constexpr std::string_view kEdgesHeader =
 
 struct ModuleCells {
   std::string path = "[unknown]";
-  std::uint64_t base = 0;  // 0 where offsets are addresses
+  std::uint64_t base = 0;  // 0 if offsets are addresses
 };
 
 class ModuleTable {
@@ -78,7 +78,7 @@ void write_blocks_tsv(std::ostream& out, const NamedCode& code, const CountsCont
     out << fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", place, block.hits, context.kind(block.span),
                        core::microseconds(block.first_hit - context.started),
                        core::microseconds(block.last_hit - context.started), source);
-    if (row.samples > 0) {
+    if (block.span.until && row.samples > 0) {
       out << fmt::format("{}\t{}\tsampled\t\t\t{}\n", place, row.samples, source);
     }
   }

@@ -7,9 +7,8 @@
 
 namespace sp::profiler {
 
-/// blocks.tsv: a header, then one row for each block in the order of `code`. Behind a block that
-/// was not counted to the end stands a row of kind "sampled", if any sample fell into it: its
-/// `hits` are samples.
+/// blocks.tsv: a header, then one row for each block in the order of `code`. A block that was not
+/// counted to the end and has samples has a second row of kind "sampled", whose `hits` are samples.
 void write_blocks_tsv(std::ostream& out, const NamedCode& code, const CountsContext& context);
 
 /// edges.tsv: a header, then one row for each edge in the order of `code`. An edge that comes from

@@ -17,7 +17,7 @@ constexpr FlameFamily kExecutable = {'e', "program", 6, 36, 84, 92, 60, 66};
 constexpr FlameFamily kLibrary = {'l', "library", 38, 54, 82, 92, 58, 68};
 constexpr FlameFamily kJit = {'j', "JIT", 88, 138, 42, 56, 56, 66};
 constexpr FlameFamily kBlocked = {'b', "blocked in the kernel", 204, 222, 38, 52, 66, 76};
-constexpr FlameFamily kPlain = {'p', "unknown or a mark", 30, 40, 6, 10, 76, 84};
+constexpr FlameFamily kPlain = {'p', "unknown or a marker", 30, 40, 6, 10, 76, 84};
 
 /// FNV-1a, so that colours are the same on every machine.
 std::uint32_t hash_of(std::string_view name) {
@@ -44,7 +44,7 @@ struct Shade {
   double hue, saturation, lightness;
 };
 
-/// Spreads `number` over the three ranges at different paces, so that neighbours differ.
+/// Spreads `number` over the three ranges with different steps, so that neighbours differ.
 Shade shade(const FlameFamily& family, unsigned number) {
   const auto within = [number](double from, double to, unsigned pace) {
     return from + (to - from) * static_cast<double>(number * pace % kShades) / (kShades - 1);

@@ -8,11 +8,11 @@
 
 namespace sp::profiler {
 
-/// A family of hues: what kind of code a box stands for.
+/// The hues of one kind of code.
 struct FlameFamily {
   char letter;             // its CSS classes are LETTER0, LETTER1, ...; capital where inlined
   std::string_view label;  // for the legend
-  // Ranges within which a function's shade lies: degrees, percent, percent.
+  // The ranges of a function's shade: degrees, percent, percent.
   double hue_from, hue_to;
   double saturation_from, saturation_to;
   double lightness_from, lightness_to;

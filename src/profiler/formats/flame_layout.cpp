@@ -14,7 +14,7 @@ FlameLayout lay_out_flame(const NamedProfile& profile, double narrowest) {
   layout.total = totals[CallTree::kRoot];
   layout.boxes.push_back({.samples = layout.total, .self = nodes[CallTree::kRoot].self});
   const double least = narrowest * static_cast<double>(layout.total);
-  // By depth: where the next box starts. A caller's own samples are at the right of its callees.
+  // By depth: where the next box starts. A caller's self samples are to the right of its callees.
   std::vector<std::uint64_t> next = {0};
   walk(
       children,

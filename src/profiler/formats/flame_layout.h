@@ -27,7 +27,7 @@ struct FlameLayout {
   std::uint64_t left_out = 0;  // too narrow to be seen
 };
 
-/// Boxes of less than `narrowest` (a share of the width) are left out with all above them.
+/// Leaves out boxes narrower than `narrowest` (a share of the width) and everything above them.
 [[nodiscard]] FlameLayout lay_out_flame(const NamedProfile& profile, double narrowest);
 
 }  // namespace sp::profiler

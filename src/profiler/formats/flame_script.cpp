@@ -1,5 +1,6 @@
 #include "profiler/formats/flame_page.h"
 
+// Longer than other files because it is one script, which a browser runs as a whole.
 namespace sp::profiler {
 
 std::string_view flame_script() {
@@ -97,14 +98,15 @@ std::string_view flame_script() {
   }
 
   function fitLine(line, room) {
-    line.textContent = line.dataset.full ??= line.textContent;
-    for (let kept = line.dataset.full.length; kept > 8 && line.getComputedTextLength() > room;) {
-      kept = Math.floor(kept * 0.95);
-      line.textContent = line.dataset.full.slice(0, kept) + '..';
+    const full = Array.from(line.dataset.full ??= line.textContent);
+    line.textContent = full.join('');
+    for (let kept = full.length; kept > 8 && line.getComputedTextLength() > room;) {
+      kept = Math.min(Math.floor(kept * 0.95), 2000);
+      line.textContent = full.slice(0, kept).join('').trimEnd() + '\u2026';
     }
   }
 
-  // The heading and the details stay in sight while a tall graph is scrolled.
+  // Keeps the heading and the details visible while a tall graph is scrolled.
   function follow() {
     const height = svg.height.baseVal.value, view = window.innerHeight;
     const offset = Math.max(0, Math.min(window.scrollY, height - view));
@@ -180,7 +182,7 @@ std::string_view flame_script() {
     return best;
   }
 
-  // A term in lower case finds both cases; what is not a regular expression is looked for as it is.
+  // A lower-case term ignores case; a term that is not a regular expression is searched literally.
   function search(term) {
     const input = byId('search'), flags = term === term.toLowerCase() ? 'iu' : 'u';
     input.classList.remove('wrong');
@@ -201,7 +203,7 @@ std::string_view flame_script() {
   }
 
   function mark() {
-    // Of boxes above each other only the lowest counts: its samples hold the others'.
+    // Of boxes above each other only the lowest counts: its samples include theirs.
     let sum = 0, until = -1;
     const first = start[zoomed], last = first + samples[zoomed];
     for (let i = 0; i < count; i++) {

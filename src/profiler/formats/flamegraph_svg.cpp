@@ -18,7 +18,7 @@
 namespace sp::profiler {
 namespace {
 
-// Pixels of the picture before a browser fits it to its window.
+// In pixels, before a browser fits the picture to its window.
 constexpr double kWidth = 1200;
 constexpr double kMargin = 12;
 constexpr double kHeader = 84;
@@ -26,6 +26,7 @@ constexpr double kFooter = 36;
 constexpr double kLevel = 18;
 constexpr double kLetter = 7.22;  // of the monospaced 12-pixel font
 constexpr double kNarrowest = 0.1;
+constexpr std::size_t kTitleLetters = 90;  // of some 9 pixels, beside the search field
 
 constexpr double kInner = kWidth - 2 * kMargin;
 
@@ -84,7 +85,7 @@ class FlameWriter {
                light, dark);
   }
 
-  /// Those that the picture shows, in a fixed order.
+  /// The families in the picture, in a fixed order.
   [[nodiscard]] std::vector<const FlameFamily*> families() const {
     constexpr std::array kInOrder = {FunctionKind::executable, FunctionKind::library,
                                      FunctionKind::jit, FunctionKind::blocked,
@@ -151,16 +152,24 @@ class FlameWriter {
   void top() {
     fmt::print(out_,
                "<g id=\"top\"><rect id=\"top-back\" width=\"100%\" height=\"{}\"/>\n"
-               "<text id=\"title\" x=\"{}\" y=\"28\">{}</text>\n"
-               "<text id=\"subtitle\" x=\"{}\" y=\"48\">{}</text>\n",
-               kHeader - 8, kMargin, xml_text(heading_.title), kMargin,
-               xml_text(heading_.subtitle));
+               "{}<text id=\"subtitle\" x=\"{}\" y=\"48\">{}</text>\n",
+               kHeader - 8, title(), kMargin, xml_text(heading_.subtitle));
     legend();
     out_ << "<g id=\"reset\" class=\"button off\" role=\"button\" tabindex=\"0\" "
             "aria-label=\"Reset zoom\"><rect width=\"92\" height=\"26\" rx=\"5\"/>"
             "<text x=\"46\" y=\"17\">Reset zoom</text></g>\n"
             "<foreignObject id=\"search-place\" y=\"12\" width=\"240\" height=\"26\"/>\n"
             "<text id=\"matched\" y=\"54\" text-anchor=\"end\" aria-live=\"polite\"/></g>\n";
+  }
+
+  /// One line with the full text as its tooltip. The script fits it to the window's width.
+  [[nodiscard]] std::string title() const {
+    const std::string whole = folded_blanks(heading_.title);
+    const std::string shown = elided(whole, kTitleLetters, "\u2026");
+    return fmt::format(
+        "<g><title>{0}</title><text id=\"title\" x=\"{1}\" y=\"28\"{2}>{3}</text></g>\n",
+        xml_text(whole), kMargin,
+        shown == whole ? "" : fmt::format(" data-full=\"{}\"", xml_text(whole)), xml_text(shown));
   }
 
   void legend() {
@@ -196,7 +205,7 @@ class FlameWriter {
                height() - kFooter, kFooter, kMargin, std::string(50, 'M'));
   }
 
-  /// What the script needs, each name once.
+  /// The script's data, each name once.
   void data() {
     std::unordered_map<std::uint32_t, std::size_t> function_numbers;
     std::unordered_map<std::string, std::size_t> module_numbers;

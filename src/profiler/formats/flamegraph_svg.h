@@ -9,11 +9,11 @@ namespace sp::profiler {
 
 struct FlameHeading {
   std::string title;     // what was run
-  std::string subtitle;  // what the widths mean and how sure they are
+  std::string subtitle;  // what the widths mean and how exact they are
 };
 
-/// flamegraph.svg: a picture that stands alone, and in a browser a page: zoom, search, keyboard.
-/// Nothing from outside is loaded, and no name of the target can become markup or script.
+/// flamegraph.svg: a self-contained picture with zoom, search and keyboard control in a browser.
+/// Loads nothing; escapes the target's names, so that they cannot become markup or script.
 void write_flamegraph_svg(std::ostream& out, const NamedProfile& profile,
                           const FlameHeading& heading);
 

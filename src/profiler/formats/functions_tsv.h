@@ -8,9 +8,8 @@
 
 namespace sp::profiler {
 
-/// Most samples of its own first, then most samples in all, then most calls, then by name and
-/// module. Without the
-/// marks that are no place (has_row).
+/// Sorted by self samples, total samples and calls, the highest first, then by name and module.
+/// Without the markers that are no place (has_row).
 [[nodiscard]] std::vector<Function> ranked(const std::vector<Function>& functions);
 
 /// functions.tsv: a header, then one row for each function in the order of `ranked`.

@@ -23,7 +23,7 @@ class JsonWriter {
   void string(std::string_view text);
   void boolean(bool value);
   void null();
-  /// Three digits behind the point; what is not finite is null.
+  /// Three decimal places; null if not finite.
   void real(double value);
   template <std::integral Number>
   void number(Number value) {

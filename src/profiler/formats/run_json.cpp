@@ -118,7 +118,7 @@ void write_samples(JsonWriter& json, const RunReport& report) {
   json.end_object();
 }
 
-/// How many blocks were counted all the time, and how many were not at its two ends.
+/// The number of blocks counted over the whole run, without its start, without its end, or both.
 void write_block_kinds(JsonWriter& json, const RunReport& report) {
   std::array<std::uint64_t, 4> kinds{};
   for (const NamedBlock& row : report.code->blocks) {
@@ -186,7 +186,7 @@ void write_losses(JsonWriter& json, const RunReport& report) {
   const core::SupervisorLosses& losses = report.facts.losses;
   json.key("losses").begin_object();
   json.key("kind").string("exact");
-  // Both count the same samples, told on two ways; in a snapshot one may be behind.
+  // Both count the same lost samples but arrive on different ways; in a snapshot one may lag.
   json.key("samples_dropped").number(std::max(losses.samples_dropped, report.counts.lost));
   json.key("ticks_while_stop_in_flight").number(losses.ticks_while_stop_in_flight);
   json.key("blocked_before_stop").number(losses.blocked_before_stop);

@@ -14,15 +14,15 @@
 
 namespace sp::profiler {
 
-/// What run.json is written from.
+/// The contents of run.json.
 struct RunReport {
   core::RunFacts facts;
   std::string version{};  // of superprofiler
-  bool snapshot = false;  // the run goes on; end, exit status and signal are not known yet
+  bool snapshot = false;  // the run continues; end, exit status and signal are not known yet
   bool by_thread = false;
   bool wall = false;  // blocked threads were sampled too
   SampleCounts counts;
-  const NamedCode* code = nullptr;  // null where nothing was counted
+  const NamedCode* code = nullptr;  // null if nothing was counted
   CountsContext counts_context{};
   core::CodeExplored explored{};
   std::span<const core::Module> modules;
@@ -30,8 +30,8 @@ struct RunReport {
   std::uint64_t unlisted_processes = 0;
 };
 
-/// run.json: what was run, how it was watched, what that cost, what is missing. Times are in
-/// microseconds unless the key says seconds; what is not known is null.
+/// run.json: what was run, how it was profiled, the cost, and what is missing. Times are in
+/// microseconds unless the key says seconds; unknown values are null.
 void write_run_json(std::ostream& out, const RunReport& report);
 
 }  // namespace sp::profiler

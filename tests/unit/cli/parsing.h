@@ -31,7 +31,7 @@ inline RecordOptions record(const std::vector<std::string>& words) {
   return {};
 }
 
-/// What is printed instead of starting anything; the text of a usage error.
+/// The text that is printed instead of starting anything; the text of a usage error.
 inline std::string usage_error(const std::vector<std::string>& words) {
   const Parsed outcome = parsed(words);
   const auto* exit = std::get_if<PrintAndExit>(&outcome);

@@ -168,18 +168,18 @@ TEST(Record, says_which_options_need_probes_beside_samples) {
   const std::string given =
       "--allow-bottlenecking, --derive, --only-funcs, --only-instrument-execs, "
       "--func-instrumentation-depth";
-  EXPECT_EQ(note("-n"), given + ": no effect with -n, which plants no probes");
+  EXPECT_EQ(note("-n"), given + ": no effect with -n, which inserts no probes");
   EXPECT_EQ(note("-s"), given + ": no effect with -s, which counts all code of every module");
   EXPECT_TRUE(record({"-n", "--", "ls"}).notes.empty());
 }
 
 TEST(Record, counts_exactly_by_planting_or_by_steps) {
   EXPECT_EQ(record({"--", "ls"}).single, Single::off);
-  EXPECT_EQ(record({"-s", "--", "ls"}).single, Single::plant);
-  EXPECT_EQ(record({"--single", "--", "ls"}).single, Single::plant);
+  EXPECT_EQ(record({"-s", "--", "ls"}).single, Single::breakpoints);
+  EXPECT_EQ(record({"--single", "--", "ls"}).single, Single::breakpoints);
   EXPECT_EQ(record({"--single=step", "--", "ls"}).single, Single::step);
   EXPECT_EQ(record({"-s=step", "--", "ls"}).single, Single::step);
-  EXPECT_EQ(record({"--single=step", "-s", "--", "ls"}).single, Single::plant);
+  EXPECT_EQ(record({"--single=step", "-s", "--", "ls"}).single, Single::breakpoints);
   EXPECT_EQ(record({"-s", "-p", "7"}).pid, 7);
   EXPECT_TRUE(record({"-s", "--", "ls"}).notes.empty());
   const auto sampling_too = record({"-s", "--flame", "--wall", "-D", "1s", "--", "ls"});

@@ -34,7 +34,7 @@ std::set<std::string> table_names() {
 TEST(Help, names_exactly_the_options_that_the_parser_knows) {
   EXPECT_EQ(long_options_in(printed({"--help"})), table_names());
   for (const OptionRow& row : option_table()) {
-    // An unknown option would be called one; a known one lacks at most its value or its command.
+    // An unknown option would be reported as such; a known one lacks at most its value or command.
     const Parsed outcome = parsed({"--" + std::string(row.name)});
     if (const auto* exit = std::get_if<PrintAndExit>(&outcome)) {
       EXPECT_EQ(exit->text.find("there is no option"), std::string::npos) << row.name;

@@ -90,7 +90,7 @@ TEST(CodeBlocks, hits_fall_through_several_leaders) {
 }
 
 TEST(CodeBlocks, a_jump_into_the_middle_of_an_instruction_does_not_split_it) {
-  // 0x10: lock cmpxchg (5), jne (2); entered behind the lock prefix it is cmpxchg (4), jne (2).
+  // 0x10: lock cmpxchg (5), jne (2); entered past the lock prefix it is cmpxchg (4), jne (2).
   const CountedCode code = derived(Counted()
                                        .run(0x10, {5, 2})
                                        .run(0x11, {4, 2})
@@ -124,7 +124,7 @@ TEST(CodeBlocks, offsets_of_two_modules_do_not_meet) {
 
 TEST(CodeBlocks, say_where_what_came_in_did_not_come_out) {
   Counted counted = test::loop(100);
-  counted.edge(0x21, 0x10, EdgeFlow::ret, 9);  // nine more times into main than its loop shows
+  counted.edge(0x21, 0x10, EdgeFlow::ret, 9);  // nine more edges into main than out of it
   const CountedCode code = derived(counted);
   EXPECT_EQ(code.consistency.checked, 3U);
   EXPECT_EQ(code.consistency.disagreeing, 2U) << "in at the loop, out at the end";

@@ -18,7 +18,7 @@ using test::kLibc;
 using test::kProgram;
 using test::named;
 
-/// The loop of counted.h with a call into a library and into code made at run time.
+/// The loop of counted.h with calls into a library and into code generated at run time.
 class CodeFormats : public testing::Test {
  protected:
   CodeFormats() : samples_(false) {
@@ -85,14 +85,14 @@ TEST_F(CodeFormats, run_json_sums_the_counts_up) {
 
 TEST_F(CodeFormats, the_summary_shows_the_hottest_blocks) {
   WrittenRun run{.directory = "output/demo-4711", .counts = {}};
-  run.code = summed_up(code(), samples_.modules(), 10);
+  run.code = summed_up(code(), {.modules = samples_.modules()}, 10);
   run.files = {{"blocks.tsv", "output/demo-4711/blocks.tsv", 900}};
   expect_golden("summary_exact.txt", summary_text(test::facts(), run, {}));
 }
 
 TEST_F(CodeFormats, the_summary_says_what_is_wrong_with_the_counts) {
   WrittenRun run{.directory = "output/demo-4711", .counts = {}};
-  run.code = summed_up(code(), samples_.modules(), 10);
+  run.code = summed_up(code(), {.modules = samples_.modules()}, 10);
   run.code->consistency.disagreeing = 4;
   run.code->lost_hits = 1234;
   const std::string text = summary_text(test::facts(), run, {});

@@ -14,7 +14,7 @@ using core::EdgeFlow;
 
 inline core::ModuleOffset at(std::uint64_t offset) { return {kProgram, offset}; }
 
-/// Counted code, put together by hand. Times are whole seconds.
+/// Counted code, built by hand. Times are whole seconds.
 class Counted {
  public:
   Counted& run(std::uint64_t start, std::vector<std::uint8_t> lengths,
@@ -42,8 +42,8 @@ class Counted {
   core::CodeCountsTaken taken_{{4711, 1}, {}, {}};
 };
 
-/// main at 0x10 sets a loop up, whose body at 0x18 runs `rounds` times; 0x20 is behind it and
-/// returns to nobody who is counted.
+/// main at 0x10 sets up a loop whose body at 0x18 runs `rounds` times; 0x20 follows it and returns
+/// to code that is not counted.
 ///   0x10 (4) 0x14 (4) 0x18 (4) 0x1c jcc 0x18 (4) 0x20 (1) 0x21 ret (1)
 inline Counted loop(std::uint64_t rounds) {
   Counted code;

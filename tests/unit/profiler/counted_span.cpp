@@ -19,6 +19,13 @@ TEST(CountedSpan, is_said_in_seconds_of_the_run) {
   EXPECT_EQ(kind({second(12), second(17.25)}), "exact-since:2.000,until:7.250");
 }
 
+TEST(CountedSpan, is_said_in_words_in_a_table) {
+  EXPECT_EQ(span_text({}, second(10)), "whole run");
+  EXPECT_EQ(span_text({.since = second(12)}, second(10)), "since 2.000 s");
+  EXPECT_EQ(span_text({.until = second(17.25)}, second(10)), "until 7.250 s");
+  EXPECT_EQ(span_text({second(12), second(17.25)}, second(10)), "2.000-7.250 s");
+}
+
 TEST(CountedSpan, promises_no_moment_that_was_not_counted) {
   EXPECT_EQ(kind({second(12) + 1us, second(17.25) + 999us}), "exact-since:2.001,until:7.250");
   EXPECT_EQ(kind({.since = second(9)}), "exact-since:0.000");

@@ -9,7 +9,7 @@
 namespace sp::profiler {
 namespace {
 
-/// main calls a (3 samples of its own, 2 in c) and b (4); main itself has 1.
+/// main calls a (3 self samples, 2 in c) and b (4); main has 1 self sample.
 NamedProfile small_profile() {
   NamedProfile profile;
   for (const char* name : {"main", "b", "a", "c"}) {
@@ -106,12 +106,29 @@ TEST(FlamegraphSvg, a_hostile_name_stays_text) {
   NamedProfile profile = small_profile();
   profile.functions[3].name = "</script><script>alert(1)</script>]]>\"'&\x01\xFF";
   const std::string svg = svg_of(profile, {"</title><script>", "<b>"});
-  EXPECT_EQ(count(svg, "<script"), 2);   // the data and ours
+  EXPECT_EQ(count(svg, "<script"), 2);   // the data and the script
   EXPECT_EQ(count(svg, "alert(1)"), 3);  // title, label and data
   EXPECT_NE(svg.find("&lt;/script&gt;&lt;script&gt;alert(1)"), std::string::npos);
   EXPECT_NE(svg.find(R"("\u003c/script\u003e\u003cscript\u003ealert(1))"), std::string::npos);
   EXPECT_EQ(count(svg, "]]>"), 2);  // the ends of the style and of the script
   EXPECT_EQ(svg.find("<b>"), std::string::npos);
+}
+
+TEST(FlamegraphSvg, a_title_is_one_line_with_the_whole_as_its_tooltip) {
+  const std::string script = "print 1;\n\n\tprint 2;\r\n";
+  const std::string svg = svg_of(small_profile(), {"perl -e '" + script + "'", "10"});
+  EXPECT_NE(svg.find("<g><title>perl -e &#39;print 1; print 2; &#39;</title><text id=\"title\" "
+                     "x=\"12\" y=\"28\">perl -e &#39;print 1; print 2; &#39;</text></g>"),
+            std::string::npos);
+  EXPECT_EQ(svg.find("\uFFFD"), std::string::npos) << "no broken characters";
+}
+
+TEST(FlamegraphSvg, a_long_title_ends_in_an_ellipsis) {
+  const std::string whole = "demo " + std::string(500, 'x');
+  const std::string svg = svg_of(small_profile(), {whole, "10"});
+  const std::string shown = "demo " + std::string(84, 'x') + "\u2026";
+  EXPECT_NE(svg.find("<title>" + whole + "</title>"), std::string::npos);
+  EXPECT_NE(svg.find(" data-full=\"" + whole + "\">" + shown + "</text>"), std::string::npos);
 }
 
 TEST(FlamegraphSvg, an_empty_profile_says_so) {

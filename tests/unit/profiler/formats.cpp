@@ -19,7 +19,7 @@ using test::kLibc;
 using test::kProgram;
 using test::sample;
 
-/// A small run that has one of everything.
+/// A small run with one of everything.
 class FormatsTest : public testing::Test {
  protected:
   FormatsTest() : profile_(false) {

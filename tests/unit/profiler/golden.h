@@ -16,8 +16,8 @@ inline std::string read_file(const std::string& path) {
   return text.str();
 }
 
-/// Compares with golden/NAME. With SP_UPDATE_GOLDEN=1 the file is written instead: look at what
-/// changed before it is committed.
+/// Compares with golden/NAME. With SP_UPDATE_GOLDEN=1 it writes the file instead: check the
+/// difference before committing it.
 inline void expect_golden(const std::string& name, const std::string& text) {
   const std::string path = std::string(SP_SOURCE_DIR) + "/tests/unit/profiler/golden/" + name;
   if (std::getenv("SP_UPDATE_GOLDEN") != nullptr) {

@@ -40,7 +40,7 @@ inline ToldBlock until(double to, ToldBlock block) {
   return block;
 }
 
-/// What probes counted, put together by hand.
+/// Counts of probes, built by hand.
 class Probed {
  public:
   Probed& block(const ToldBlock& block) {

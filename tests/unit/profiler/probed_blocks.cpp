@@ -22,7 +22,7 @@ CountedCode derived(const Probed& probed, std::uint64_t threads = 1) {
   return probed_blocks(profile, threads);
 }
 
-/// main at 0x10 falls into a loop at 0x18 that goes round 100 times and then on to 0x20.
+/// main at 0x10 falls into a loop at 0x18 that executes 100 times and then continues at 0x20.
 Probed loop() {
   return Probed()
       .block(block(0x20, 8, 1))

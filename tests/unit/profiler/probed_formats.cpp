@@ -81,7 +81,7 @@ class ProbedFormats : public testing::Test {
   }
   WrittenRun run() {
     WrittenRun run{.directory = "output/demo-4711", .counts = samples_.counts()};
-    run.code = summed_up(code(), samples_.modules(), 10);
+    run.code = summed_up(code(), context(), 10);
     run.top = {{"work", "/usr/bin/demo", "", FunctionKind::executable, 4, 4}};
     return run;
   }
@@ -179,13 +179,61 @@ TEST_F(ProbedFormats, the_summary_shows_samples_then_blocks_then_probes) {
   expect_golden("summary_probed.txt", summary_text(facts(), run(), {}));
 }
 
+TEST_F(ProbedFormats, a_block_that_lost_its_probe_ranks_by_its_samples) {
+  const WrittenCode code = *run().code;
+  ASSERT_GE(code.top.size(), 2U);
+  EXPECT_EQ(code.top[0].function, "work");
+  EXPECT_EQ(code.top[0].offset, 8U);
+  EXPECT_EQ(code.top[0].samples, 3U);
+  EXPECT_EQ(code.top[0].span, "until 2.500 s");
+  EXPECT_EQ(code.top[1].samples, 1U);
+  EXPECT_EQ(code.top[1].span, "whole run") << "10 hits of the whole run and a sample";
+}
+
+TEST_F(ProbedFormats, annotate_is_told_the_hottest_function_so_that_it_finds_it) {
+  EXPECT_EQ(run().code->hottest_function, "work");
+  define("work", 0x200, 0x210);
+  profile_.add(Probed().block(block(0x200, 8, 1)).taken());
+  EXPECT_EQ(run().code->hottest_function, "/usr/bin/demo:0x40") << "two are called work";
+}
+
+TEST_F(ProbedFormats, a_truncated_count_without_a_sample_is_not_ranked) {
+  const WrittenRun written = run();
+  for (const WrittenCode::Block& row : written.code->top) {
+    EXPECT_NE(row.function, "spin") << "5,000 hits until 3.250 s, and no sample";
+  }
+}
+
+TEST_F(ProbedFormats, blocks_that_were_all_counted_to_the_end_rank_by_hits) {
+  ProbedProfile whole;
+  whole.add(Probed()
+                .block(block(0x10, 8, 10))
+                .block(since(2, block(0x20, 8, 900)))
+                .block(block(0x40, 8, 2000))
+                .taken());
+  const NamedCode named = name_code(whole, pc_samples(samples_), namer_, 1);
+  const WrittenCode code = summed_up(named, context(), 10);
+  ASSERT_EQ(code.top.size(), 3U);
+  EXPECT_EQ(code.top[0].hits, 2000U);
+  EXPECT_EQ(code.top[1].hits, 900U);
+  EXPECT_EQ(code.top[1].span, "since 1.000 s");
+  EXPECT_EQ(code.top[2].hits, 10U);
+}
+
+TEST_F(ProbedFormats, the_summary_names_the_module_of_a_block_once) {
+  WrittenRun stripped = run();
+  stripped.code->top = {{7, 2, "demo+0x48", 8, "/usr/bin/demo", "", 3, "whole run"}};
+  const std::string text = summary_text(facts(), stripped, {});
+  EXPECT_NE(text.find("  demo+0x48+0x8\n"), std::string::npos) << text;
+}
+
 TEST_F(ProbedFormats, the_summary_has_no_blocks_where_none_was_hit) {
   WrittenRun nothing_hit = run();
   nothing_hit.code->top.clear();
   core::RunFacts none_planted = facts();
   none_planted.probing->planted = 0;
   const std::string text = summary_text(none_planted, nothing_hit, {});
-  EXPECT_EQ(text.find("instr  block"), std::string::npos) << text;
+  EXPECT_EQ(text.find("counted        block"), std::string::npos) << text;
   EXPECT_EQ(text.find("probes:"), std::string::npos) << text;
   EXPECT_NE(text.find("self %"), std::string::npos) << text;
 }
@@ -195,7 +243,7 @@ TEST_F(ProbedFormats, the_summary_says_why_there_may_be_no_sample_beside_counts)
   unsampled.counts = {};
   const std::string text = summary_text(facts(), unsampled, {});
   EXPECT_NE(text.find("No sample was taken"), std::string::npos) << text;
-  EXPECT_NE(text.find("instr  block"), std::string::npos) << text;
+  EXPECT_NE(text.find("counted        block"), std::string::npos) << text;
 }
 
 TEST_F(ProbedFormats, no_line_of_the_summary_is_wider_than_the_terminal) {

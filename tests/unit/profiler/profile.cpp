@@ -73,7 +73,7 @@ TEST(Profile, never_grows_past_its_limit_and_loses_no_sample) {
 }
 
 TEST(Profile, a_sample_that_finds_the_tree_full_stays_under_its_deepest_known_frame) {
-  Profile profile(false, 8);  // 4 are taken by roots and marks
+  Profile profile(false, 8);  // 4 are taken by roots and markers
   profile.add(sample({3, 2, 1}));
   profile.add(sample({4, 2, 1}));
   profile.add(sample({5, 2, 1}));
@@ -99,7 +99,7 @@ TEST(Profile, tells_threads_apart_only_where_asked_to) {
   core::SampleTaken first = sample({1});
   first.thread = {10, 1};
   core::SampleTaken second = sample({1});
-  second.thread = {10, 2};  // the kernel gave the number out again
+  second.thread = {10, 2};  // the kernel reused the number
   Profile together(false);
   together.add(first);
   together.add(second);

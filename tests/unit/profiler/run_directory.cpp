@@ -23,7 +23,7 @@ using test::TemporaryDirectory;
 
 const RunDirectory::Writer kHello = [](std::ostream& out) { out << "hello\n"; };
 
-/// While it lives no file grows past `bytes`: what a full disk does, without one.
+/// While it exists no file grows beyond `bytes`, which simulates a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {

@@ -17,7 +17,7 @@ constexpr core::ModuleId kProgram{1};
 constexpr core::ModuleId kLibc{2};
 constexpr core::ModuleId kJitted{3};
 
-/// Names from a table; what is not in it is "?OFFSET".
+/// Names from a table; other addresses are "?OFFSET".
 class TableNamer final : public Namer {
  public:
   void set(core::ModuleOffset where, std::vector<symbols::NamedFrame> frames) {
@@ -60,7 +60,7 @@ inline symbols::NamedFrame named(std::string function, std::string file, std::ui
   return frame;
 }
 
-/// Offsets of the program, innermost first, as a stack comes from the unwinder.
+/// Offsets in the program, innermost first, as in a stack from the unwinder.
 inline core::SampleTaken sample(const std::vector<std::uint64_t>& offsets,
                                 core::StackEnd end = core::StackEnd::root) {
   core::SampleTaken taken;

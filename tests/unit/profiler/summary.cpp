@@ -62,6 +62,31 @@ TEST(Summary, says_where_files_went_that_could_not_be_written) {
   EXPECT_NE(text.find("could not write: writing output/demo-4711/stacks.folded: No space left"),
             std::string::npos);
   EXPECT_NE(text.find("/var/tmp/superprofiler-demo-1"), std::string::npos);
+  EXPECT_NE(text.find("results: output/demo-4711\n"), std::string::npos);
+  for (WrittenFile& file : run.files) {
+    file.path = run.fallback_directory + "/" + file.name;
+  }
+  EXPECT_EQ(summary_text(test::facts(), run, {.columns = 200}).find("results:"), std::string::npos);
+}
+
+std::string last_line(std::string text) {
+  text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+TEST(Summary, names_the_directory_once_and_the_command_that_most_people_want_next) {
+  WrittenRun run = small_run();
+  EXPECT_EQ(last_line(summary_text(test::facts(), run, {})),
+            "next: xdg-open output/demo-4711/flamegraph.svg");
+  run.files.pop_back();
+  EXPECT_EQ(last_line(summary_text(test::facts(), run, {})),
+            "next: flamegraph.pl output/demo-4711/stacks.folded > flamegraph.svg "
+            "(or run again with --flame)");
+  run.code.emplace().hottest_function = "operator new(unsigned long)";
+  EXPECT_EQ(last_line(summary_text(test::facts(), run, {})),
+            "next: superprofiler annotate output/demo-4711 'operator new(unsigned long)'");
+  run.failures = {{"writing output/demo-4711/blocks.tsv", ENOSPC}};
+  EXPECT_EQ(last_line(summary_text(test::facts(), run, {})).find("annotate"), std::string::npos);
 }
 
 TEST(Summary, a_function_without_a_name_keeps_its_offset) {

@@ -7,7 +7,7 @@
 
 namespace sp::profiler::test {
 
-/// A new directory that goes away with the object and all that is in it.
+/// A new directory; the destructor removes it with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

@@ -45,6 +45,13 @@ TEST(Text, elides_by_code_points) {
   EXPECT_EQ(elided("日本語", 3), "日本語");
   EXPECT_EQ(elided("日本語です", 4), "日本..");
   EXPECT_EQ(elided("abc", 1), ".");
+  EXPECT_EQ(elided("日本語です", 4, "\u2026"), "日本語\u2026");
+}
+
+TEST(Text, folds_blanks_and_line_ends_to_one_blank) {
+  EXPECT_EQ(folded_blanks("  a\n\n\tb  c\r\n"), "a b c");
+  EXPECT_EQ(folded_blanks("größe\x01 日本"), "größe 日本");
+  EXPECT_EQ(folded_blanks("\n"), "");
 }
 
 TEST(Text, groups_digits_for_people) {

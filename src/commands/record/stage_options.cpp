@@ -1,0 +1,53 @@
+#include "commands/record/stage_options.h"
+
+#include "commands/record/instrument_choice.h"
+#include "core/clock.h"
+
+namespace sp::record {
+
+supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& options,
+                                                 supervisor::CodeAnalysis& analysis) {
+  supervisor::SupervisorOptions out;
+  out.command = options.command;
+  out.pid = options.pid;
+  out.follow_forks = options.follow.fork;
+  out.follow_exec = options.follow.exec;
+  out.all_threads = options.all_threads;
+  out.no_aslr = options.no_aslr;
+  out.make_instrument = choose_instrument(options, analysis);
+  out.timer.sample = options.single == cli::Single::off;
+  out.sampler = {options.trace_probability, options.wall};
+  out.timer.interval = options.interval;
+  out.timer.overhead_percent = options.overhead_percent;
+  out.timer.stop_with = options.stop_with == cli::StopWith::interrupt
+                            ? supervisor::StopWith::interrupt
+                            : supervisor::StopWith::sigstop;
+  out.timer.wall = options.wall;
+  out.timer.delay = options.delay;
+  out.timer.duration = options.duration.value_or(core::Duration{});
+  return out;
+}
+
+std::optional<analyzer::InstrumentationPolicy> instrumentation_policy(
+    const cli::RecordOptions& options) {
+  if (options.single != cli::Single::off || options.no_instrumentation) {
+    return std::nullopt;
+  }
+  return analyzer::InstrumentationPolicy(options.func_instrumentation_depth);
+}
+
+profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
+  profiler::ProfilerOptions out;
+  out.flame = options.flame;
+  out.by_thread = options.by_thread;
+  out.wall = options.wall;
+  out.counting = options.single != cli::Single::off ? profiler::Counting::exact
+                 : options.no_instrumentation       ? profiler::Counting::none
+                                                    : profiler::Counting::probed;
+  if (options.pid || options.delay.count() > 0) {
+    out.counted_since = options.delay;
+  }
+  return out;
+}
+
+}  // namespace sp::record

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "analyzer/analyzer.h"
+#include "cli/cli.h"
+#include "profiler/profiler.h"
+#include "supervisor/instruments/code_analysis.h"
+#include "supervisor/supervisor.h"
+
+/// What each stage needs to know of the command line.
+namespace sp::record {
+
+/// `analysis` must outlive the supervisor.
+[[nodiscard]] supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& options,
+                                                               supervisor::CodeAnalysis& analysis);
+
+/// Nothing if no code gets probes.
+[[nodiscard]] std::optional<analyzer::InstrumentationPolicy> instrumentation_policy(
+    const cli::RecordOptions& options);
+
+/// Only what follows from the command line.
+[[nodiscard]] profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options);
+
+}  // namespace sp::record
