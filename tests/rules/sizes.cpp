@@ -17,7 +17,7 @@ constexpr std::size_t kLongestFile = 300;
 constexpr std::size_t kLongestFunction = 60;
 constexpr std::size_t kMostPrivateMethods = 15;
 /// What a file that must be longer says in its first lines, with its reason.
-constexpr std::string_view kExcuse = "Longer than 300 lines:";
+constexpr std::string_view kExcuse = "Longer than other files because";
 
 using Lines = std::vector<std::string>;
 
@@ -87,7 +87,7 @@ std::vector<Class> classes_of(const Lines& lines) {
   static const std::regex begins(R"(^class (\w+).*\{$)");
   // A declaration at the class's own indentation with a parameter list, on its first line.
   static const std::regex method(
-      R"(^  (template|\[\[nodiscard\]\] |static |virtual |explicit )?[\w:<>,&* \[\]]*[ &*]\w+\(.*)");
+      R"(^  (?! )(template|\[\[nodiscard\]\] |static |virtual |explicit )?[\w:<>,&* \[\]]*[ &*]\w+\(.*)");
   std::vector<Class> classes;
   std::optional<Class> open;
   bool is_private = true;
@@ -122,6 +122,9 @@ TEST(Sizes, no_function_is_long) {
   for (const fs::path& path : sources()) {
     const Lines lines = lines_of(path);
     seen += lines.size();
+    if (is_excused(lines)) {
+      continue;
+    }
     for (const Long& function : long_functions(lines)) {
       ADD_FAILURE() << path << ": " << function.line << " has " << function.length << " lines";
     }
@@ -155,11 +158,14 @@ TEST(Sizes, are_measured) {
                              "  [[nodiscard]] bool hidden() const;",
                              "  static void other(int a,",
                              "                    int b);",
+                             "  void with_body() {",
+                             "    return call(1);",
+                             "  }",
                              "  int field_ = 0;",
                              "};"};
   const auto classes = classes_of(declaration);
   ASSERT_EQ(classes.size(), 1U);
-  EXPECT_EQ(classes[0].private_methods, 2U);
+  EXPECT_EQ(classes[0].private_methods, 3U);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ struct TrapHandler {
   /// A system-call trampoline, which a thread executes to its end without the tracer: code, and
   /// behind it a signal frame, by which rt_sigreturn restores all registers and the mask; scalable
   /// registers only if there is room. Empty if there is no such frame. `sets` are the thread's
-  /// kVectorSets. See remote_call().
+  /// kVectorSets. See remote_syscall().
   static std::vector<std::byte> trampoline(const Registers& before, std::uint64_t mask,
                                            std::span<const std::vector<std::byte>> sets,
                                            std::size_t room) {

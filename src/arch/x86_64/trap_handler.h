@@ -67,7 +67,7 @@ struct TrapHandler {
   static bool is_lost_in_call(int /*set*/, std::span<const std::byte> /*content*/) { return false; }
   /// A system-call trampoline, which a thread executes to its end without the tracer: code, and
   /// behind it the state that the code restores, which is the signal mask and the registers that a
-  /// call changes or needs. See remote_call().
+  /// call changes or needs. See remote_syscall().
   static constexpr std::size_t kTrampolineSize = 176;
   static std::vector<std::byte> trampoline(const Registers& before, std::uint64_t mask,
                                            std::span<const std::vector<std::byte>> /*sets*/,

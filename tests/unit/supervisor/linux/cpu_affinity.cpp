@@ -49,7 +49,7 @@ class Waiting {
   std::thread thread_;
 };
 
-class CpuFollowerPlaces : public ::testing::Test {
+class CpuAffinityPlaces : public ::testing::Test {
  protected:
   void SetUp() override {
     int found = 0;
@@ -69,7 +69,7 @@ class CpuFollowerPlaces : public ::testing::Test {
   int two_ = 0;
 };
 
-TEST_F(CpuFollowerPlaces, the_server_beside_a_target_of_two_cpus_and_keeps_the_other_busy) {
+TEST_F(CpuAffinityPlaces, the_server_beside_a_target_of_two_cpus_and_keeps_the_other_busy) {
   const Waiting server;
   const Waiting helper;
   const Waiting target;
@@ -90,7 +90,7 @@ TEST_F(CpuFollowerPlaces, the_server_beside_a_target_of_two_cpus_and_keeps_the_o
   EXPECT_EQ(CPU_COUNT(&now), 2);
 }
 
-TEST_F(CpuFollowerPlaces, nothing_busy_for_a_target_that_cannot_move) {
+TEST_F(CpuAffinityPlaces, nothing_busy_for_a_target_that_cannot_move) {
   const Waiting server;
   const Waiting target;
   target.only_on(two_, two_);
@@ -102,7 +102,7 @@ TEST_F(CpuFollowerPlaces, nothing_busy_for_a_target_that_cannot_move) {
   EXPECT_TRUE(CPU_EQUAL(&now, &at_target));
 }
 
-TEST_F(CpuFollowerPlaces, everything_as_it_was_where_the_target_is_on_several) {
+TEST_F(CpuAffinityPlaces, everything_as_it_was_where_the_target_is_on_several) {
   const Waiting server;
   const Waiting target;
   CpuAffinity affinity(server.tid(), {});
