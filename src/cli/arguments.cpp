@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/table.h"
+#include "cli/option_table.h"
 
 namespace sp::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/table.h"
+#include "cli/option_table.h"
 #include "core/result.h"
 
 namespace sp::cli {

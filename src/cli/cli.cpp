@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/option_table.h"
 #include "cli/read.h"
-#include "cli/table.h"
 #include "cli/texts.h"
 #include "cli/values.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "cli/table.h"
+#include "cli/option_table.h"
 #include "cli/texts.h"
 
 namespace sp::cli {

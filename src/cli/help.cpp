@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "cli/table.h"
+#include "cli/option_table.h"
 #include "cli/texts.h"
 
 namespace sp::cli {

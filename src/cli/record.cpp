@@ -3,9 +3,9 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/option_table.h"
 #include "cli/read.h"
 #include "cli/shell_words.h"
-#include "cli/table.h"
 #include "cli/values.h"
 
 namespace sp::cli {

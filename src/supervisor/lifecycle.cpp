@@ -81,8 +81,9 @@ void Lifecycle::begin_child(TracedProcess& process, pid_t tid, const TracedProce
   ForkOrigin origin = origins_.find(tid, parent);
   process.followed = options_.follow_forks;
   if (origin.code != nullptr) {
-    if (run_.releasing) {
-      origin.insertions = 0;  // its parent's breakpoints were removed at some time around the fork
+    if (run_.releasing || !process.followed) {
+      // Breakpoints may have been removed from the parent since the fork: every one is looked at.
+      origin.insertions = 0;
     }
     instrument_->begin_child(process, tid, origin);
     if (!process.followed && process.code_state != origin.code) {
@@ -150,9 +151,7 @@ void Lifecycle::remove_thread(Tracee& tracee) {
 
 void Lifecycle::end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread) {
   flush_own(*process, thread);
-  if (has_memory_of_ours(*process)) {
-    origins_.remember(process, core::Clock::now());
-  }
+  origins_.remember_ended(process, core::Clock::now());
   Guardian::release(std::exchange(process->guard, nullptr));
   if (tracees_.find_process(process->id.pid) == process) {
     tracees_.forget_process(process->id.pid);

@@ -22,8 +22,8 @@ struct LifecycleOptions {
   bool all_threads = true;  // false: only main threads are sampled and counted
 };
 
-/// Who is traced: processes and threads that come and go. Owns the tracees and what the timer
-/// thread shares of them. In: tids that the kernel reports. Out: events of processes and threads.
+/// Which processes and threads are traced. Owns the tracees and the sample slots that the timer
+/// thread shares. In: tids that the kernel reports. Out: events of processes and threads.
 /// Runs on the ptrace thread.
 class Lifecycle {
  public:
@@ -42,8 +42,8 @@ class Lifecycle {
   std::shared_ptr<TracedProcess> exec_process(const std::shared_ptr<TracedProcess>& before);
   /// A thread of a process that is known.
   Tracee& add_thread(pid_t tid, pid_t pid, std::shared_ptr<TracedProcess> process);
-  /// A task that reports for the first time, of a known process or of a new one. Null where it is
-  /// gone already.
+  /// Takes in a task that reports for the first time, of a known process or of a new one. Null if
+  /// it is gone already.
   Tracee* adopt(pid_t tid);
   /// The thread has created a task, which will report by itself.
   void announce_task(const Tracee& creator);
@@ -55,7 +55,7 @@ class Lifecycle {
   /// Tasks that were announced are still to come.
   [[nodiscard]] bool awaits_tasks() const { return origins_.awaits_any(); }
 
-  /// Delivers what was counted for the process's program, which ends, if the code is its own.
+  /// Flushes the counts of a process whose program ends, unless its code is its parent's (vfork).
   void flush_own(const TracedProcess& process, core::ThreadId thread);
   /// Delivers the counts of all processes, and the threads' names: threads mostly name themselves
   /// after they have started.

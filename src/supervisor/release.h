@@ -26,12 +26,13 @@ class Release {
   void finish(const std::function<void()>& serve_one);
 
  private:
-  /// Processes that all sleep have something of ours in them, which one of their threads has to
-  /// remove: one in a system call that goes on as if nothing had happened.
+  /// Interrupts one thread of each of these processes, whose threads all sleep, so that it can
+  /// remove our memory: one in a system call that continues as if nothing had happened.
   void wake_one_of_each(std::set<const TracedProcess*> processes);
   [[nodiscard]] bool stops_are_pending() const;
   void cancel_pending_stops();
-  /// Threads that ran into a breakpoint before it was removed must be put right before we end.
+  /// Threads that ran into a breakpoint before it was removed must go back to the instruction
+  /// before we end.
   void wait_for_detaching(const std::function<void()>& serve_one);
 
   RunState& run_;

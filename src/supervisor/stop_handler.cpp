@@ -137,7 +137,7 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
   const core::TimePoint asked_at{
       core::Duration{slot != nullptr ? slot->stop_requested_at.load() : 0}};
   const bool is_spoilt =
-      wanted && parts_.instrument != nullptr && parts_.instrument->spoils_sample(tracee, asked_at);
+      wanted && parts_.instrument != nullptr && parts_.instrument->biases_sample(tracee, asked_at);
   const bool take = (wanted || slept) && tracee.process->profiled && !is_spoilt;
   core::Duration for_instrument{};
   if (take) {

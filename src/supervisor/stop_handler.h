@@ -33,8 +33,8 @@ class StopHandler {
 
   /// A thread that is traced has stopped.
   void on_stop(Tracee& tracee, const WaitStatus& status);
-  /// The first thread of a process that runs a new program, which stands in its exec stop, is met.
-  /// `stop_is_pending`: a SIGSTOP of ours is on its way to it.
+  /// Handles the exec stop of a new program's first thread. `stop_is_pending`: a SIGSTOP of ours is
+  /// pending for it.
   void begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& process,
                      bool stop_is_pending);
 

@@ -16,7 +16,7 @@
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/displaced_step.h"
 #include "supervisor/instruments/fork_origins.h"
-#include "supervisor/instruments/trap_mask.h"
+#include "supervisor/instruments/sigtrap_mask.h"
 #include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
@@ -234,7 +234,7 @@ TEST_F(DisplacedSteps, leave_a_copy_that_a_thread_runs_through_freely) {
   EXPECT_EQ(Native::pc(*ptrace::registers(child_)), entry_);
 }
 
-class TrapMasks : public Instruments {
+class SigtrapMasks : public Instruments {
  protected:
   void block_trap() {
     ASSERT_TRUE(ptrace::set_signal_mask(child_, *ptrace::signal_mask(child_) | kTrap));
@@ -242,9 +242,9 @@ class TrapMasks : public Instruments {
   bool is_blocked() { return (*ptrace::signal_mask(child_) & kTrap) != 0; }
 };
 
-TEST_F(TrapMasks, unblock_sigtrap_and_give_it_back) {
-  for (const bool follows_changes : {true, false}) {
-    TrapMask mask(follows_changes);
+TEST_F(SigtrapMasks, unblock_sigtrap_and_give_it_back) {
+  for (const MaskChanges changes : {MaskChanges::seen, MaskChanges::unseen}) {
+    SigtrapMask mask(changes);
     block_trap();
     EXPECT_TRUE(mask.unblock(child_, child_));
     EXPECT_FALSE(is_blocked());
@@ -254,8 +254,8 @@ TEST_F(TrapMasks, unblock_sigtrap_and_give_it_back) {
   }
 }
 
-TEST_F(TrapMasks, leave_a_mask_alone_that_was_set_by_the_program_since) {
-  TrapMask mask(false);
+TEST_F(SigtrapMasks, leave_a_mask_alone_that_was_set_by_the_program_since) {
+  SigtrapMask mask(MaskChanges::unseen);
   block_trap();
   EXPECT_TRUE(mask.unblock(child_, child_));
   ASSERT_TRUE(ptrace::set_signal_mask(child_, signal_bit(SIGUSR1)));
@@ -263,8 +263,8 @@ TEST_F(TrapMasks, leave_a_mask_alone_that_was_set_by_the_program_since) {
   EXPECT_EQ(*ptrace::signal_mask(child_), signal_bit(SIGUSR1));
 }
 
-TEST_F(TrapMasks, hold_a_sigtrap_until_the_program_unblocks_it) {
-  TrapMask mask(true);
+TEST_F(SigtrapMasks, hold_a_sigtrap_until_the_program_unblocks_it) {
+  SigtrapMask mask(MaskChanges::seen);
   block_trap();
   EXPECT_TRUE(mask.unblock(child_, child_));
   ::syscall(SYS_tgkill, child_, child_, SIGTRAP);
@@ -278,8 +278,8 @@ TEST_F(TrapMasks, hold_a_sigtrap_until_the_program_unblocks_it) {
   EXPECT_TRUE(mask.may_deliver(child_));
 }
 
-TEST_F(TrapMasks, change_as_sigprocmask_does_without_ever_blocking_sigtrap) {
-  TrapMask mask(true);
+TEST_F(SigtrapMasks, change_as_sigprocmask_does_without_ever_blocking_sigtrap) {
+  SigtrapMask mask(MaskChanges::seen);
   const TargetMemory memory(child_);
   const std::uint64_t wanted = kTrap | signal_bit(SIGUSR1);
   const Address set{reinterpret_cast<std::uint64_t>(&g_new_mask)};  // NOLINT
@@ -301,7 +301,7 @@ TEST_F(TrapMasks, change_as_sigprocmask_does_without_ever_blocking_sigtrap) {
 }
 
 TEST_F(Instruments, leave_nothing_in_a_process_that_is_detached) {
-  TrapMask mask(true);
+  SigtrapMask mask(MaskChanges::seen);
   ASSERT_TRUE(ptrace::set_signal_mask(child_, *ptrace::signal_mask(child_) | kTrap));
   ASSERT_TRUE(mask.unblock(child_, child_));
   ASSERT_TRUE(code_->insert(code_->site(entry_)));
@@ -321,7 +321,7 @@ TEST_F(Instruments, leave_nothing_in_a_process_that_is_detached) {
 TEST_F(Instruments, are_found_in_the_memory_of_a_child_that_nobody_announced) {
   ForkOrigins origins;
   EXPECT_EQ(origins.find(child_, tracee_.process.get()).code, code_);
-  origins.remember(tracee_.process, core::Clock::now());
+  origins.remember_ended(tracee_.process, core::Clock::now());
   EXPECT_EQ(origins.find(child_, nullptr).code, code_);
   EXPECT_EQ(origins.find(::getpid(), nullptr).code, nullptr) << "without our page";
 }

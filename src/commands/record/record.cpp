@@ -14,9 +14,9 @@
 
 #include "analyzer/analyzer.h"
 #include "arch/native.h"
-#include "commands/record/code_analysis.h"
 #include "commands/record/stack_source.h"
 #include "commands/record/stage_options.h"
+#include "commands/record/static_analysis.h"
 #include "commands/record/status_line.h"
 #include "core/check.h"
 #include "core/log.h"

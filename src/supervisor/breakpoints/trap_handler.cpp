@@ -182,7 +182,7 @@ bool renew_trap_handler(BreakpointTable& code, pid_t tid) {
   return handler.is_installed;
 }
 
-bool give_up_trap_handler(BreakpointTable& code, pid_t tid) {
+bool reset_trap_action(BreakpointTable& code, pid_t tid) {
   TrapHandler& handler = code.trap_handler();
   if (!handler.is_installed) {
     return false;
@@ -200,7 +200,7 @@ void remove_trap_handler(BreakpointTable& code, pid_t tid) {
   if (handler.page == Address{}) {
     return;
   }
-  (void)give_up_trap_handler(code, tid);
+  (void)reset_trap_action(code, tid);
   if (!handler.is_installed) {
     const KeptSignal kept(tid);
     // The module may be gone that had room at the beginning.

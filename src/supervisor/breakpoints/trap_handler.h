@@ -27,10 +27,10 @@ void install_trap_handler(BreakpointTable& code, pid_t tid);
 /// Installs the handler again if it is no longer in place. False if the process has a handler of
 /// its own now.
 [[nodiscard]] bool renew_trap_handler(BreakpointTable& code, pid_t tid);
-/// Gives SIGTRAP its default action back, because a SIGTRAP of the target's own is about to be
-/// delivered, or because it is let go. True if the target has a handler of its own now, which
-/// stays.
-bool give_up_trap_handler(BreakpointTable& code, pid_t tid);
+/// Resets SIGTRAP to its default action, because a SIGTRAP of the target's own is about to be
+/// delivered, or because the target is being detached. True if the target has a handler of its own
+/// now, which stays.
+bool reset_trap_action(BreakpointTable& code, pid_t tid);
 /// Removes the handler and our pages. No breakpoint may be left.
 void remove_trap_handler(BreakpointTable& code, pid_t tid);
 

@@ -27,7 +27,7 @@ bool others_are_out(const Tracee& tracee) {
 
 }  // namespace
 
-bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, TrapMask& mask,
+bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, SigtrapMask& mask,
                        DetachStop stop) {
   const pid_t tid = tracee.id.tid;
   const auto registers = ptrace::registers(tid);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "supervisor/instruments/instrumented_code.h"
-#include "supervisor/instruments/trap_mask.h"
+#include "supervisor/instruments/sigtrap_mask.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
@@ -16,8 +16,8 @@ struct DetachStop {
 /// its process's breakpoints are removed: gives its signal mask back and, where nobody needs it any
 /// more, removes our memory from the process. False where one of our traps is pending: let the
 /// thread run, it comes back.
-[[nodiscard]] bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, TrapMask& mask,
-                                     DetachStop stop);
+[[nodiscard]] bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee,
+                                     SigtrapMask& mask, DetachStop stop);
 
 /// Removes everything of ours from a forked child that nobody follows. The child is in its first
 /// stop, and its code is its own.

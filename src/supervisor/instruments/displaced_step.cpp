@@ -38,7 +38,7 @@ bool DisplacedStep::begin_sequence(InstrumentedCode& code, std::size_t length, p
 Address DisplacedStep::finish(InstrumentedCode& code) {
   const Address at = std::exchange(step_, std::nullopt)->site;
   BreakpointSite* const site = code.removed_at(at);
-  if (site != nullptr && code.wants_back(*site)) {
+  if (site != nullptr && code.should_reinsert(*site)) {
     (void)code.insert(*site);
   }
   return at;

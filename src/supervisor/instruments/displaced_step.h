@@ -23,7 +23,7 @@ class DisplacedStep {
   [[nodiscard]] std::optional<core::Address> end_of_sequence() const {
     return step_ ? step_->end_of_sequence : std::nullopt;
   }
-  /// The thread has still to leave the copy.
+  /// The thread is still in the copy.
   [[nodiscard]] bool is_in_copy(InstrumentedCode& code, core::Address pc) const {
     return code.xol().at(pc).has_value();
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "supervisor/breakpoints/memory_origin.h"
+#include "supervisor/instruments/detach.h"
 
 namespace sp::supervisor {
 namespace {
@@ -27,12 +28,15 @@ const ForkOrigin* ForkOrigins::announced(pid_t child) const {
   return found == announced_.end() ? nullptr : &found->second;
 }
 
-void ForkOrigins::remember(const std::shared_ptr<TracedProcess>& ended, core::TimePoint now) {
+void ForkOrigins::remember_ended(const std::shared_ptr<TracedProcess>& process,
+                                 core::TimePoint now) {
   while (!ended_.empty() &&
          (ended_.size() >= kMostEnded || now - ended_.front().time > kLongestEnded)) {
     ended_.pop_front();
   }
-  ended_.push_back({now, share_code(*ended)});
+  if (has_memory_of_ours(*process)) {
+    ended_.push_back({now, share_code(*process)});
+  }
 }
 
 /// A child that was not announced was quicker than its parent's report, or its parent was killed in

@@ -35,8 +35,8 @@ class ForkOrigins {
   [[nodiscard]] bool awaits_any() const { return !announced_.empty(); }
   void forget_all() { announced_.clear(); }
 
-  /// Keeps the code of a process that has ended for a moment.
-  void remember(const std::shared_ptr<TracedProcess>& ended, core::TimePoint now);
+  /// A process has ended: keeps its code for a moment, if memory of ours was in it.
+  void remember_ended(const std::shared_ptr<TracedProcess>& process, core::TimePoint now);
   /// The origin of a new process: the announced one, else what its memory shows. `parent` is the
   /// process that /proc names, null where that is not traced. ForkOrigin::code is null where
   /// nothing of ours can be in the new process.

@@ -46,7 +46,7 @@ class Instrument {
 
   [[nodiscard]] virtual InstrumentNeeds needs() const { return {}; }
 
-  // ---- who comes and goes
+  // ---- processes and threads
 
   /// A new program, by exec or at the attach. `tid` is one of its threads. `from_start`: none of
   /// its instructions was executed yet.
@@ -70,15 +70,15 @@ class Instrument {
   virtual void on_syscall(Tracee& tracee, core::TimePoint now) = 0;
   /// Any other stop, before its meaning is looked at: cancels what the thread was in the middle of.
   virtual void on_other_stop(Tracee& tracee) = 0;
-  /// After on_other_stop(), where the thread goes on in user code: a time for what is due.
+  /// After on_other_stop(), if the thread goes on in user code: does pending work.
   virtual void on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint now) = 0;
   /// A SIGTRAP of the target's own came. False where the program blocks it: it is sent again later.
   [[nodiscard]] virtual bool may_deliver_trap(Tracee& tracee) = 0;
-  /// The thread is stopped for a sample, which was taken: a time for what is due.
+  /// The thread is stopped for a sample, which was taken: does pending work.
   virtual void on_sample(Tracee& /*tracee*/) {}
-  /// A sample that was asked for at `asked_at` shows only where the instrument let the thread go
-  /// on.
-  [[nodiscard]] virtual bool spoils_sample(const Tracee& /*tracee*/,
+  /// A sample that was requested at `asked_at` would only show where the instrument resumed the
+  /// thread.
+  [[nodiscard]] virtual bool biases_sample(const Tracee& /*tracee*/,
                                            core::TimePoint /*asked_at*/) const {
     return false;
   }

@@ -13,7 +13,7 @@ class InstrumentedCode : public CodeState, public BreakpointTable {
   using BreakpointTable::BreakpointTable;
 
   /// Whether a breakpoint that a displaced step has removed is inserted again.
-  [[nodiscard]] virtual bool wants_back(const BreakpointSite& /*site*/) const { return true; }
+  [[nodiscard]] virtual bool should_reinsert(const BreakpointSite& /*site*/) const { return true; }
 };
 
 /// The code of a process that has some.

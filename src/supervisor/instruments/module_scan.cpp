@@ -76,7 +76,8 @@ std::vector<ScannedModule> ModuleScan::find_wanted(
   return wanted;
 }
 
-std::optional<core::Address> ModuleScan::find_library_event(CodeAnalysis& analysis) const {
+std::vector<core::Address> ModuleScan::find_library_events(CodeAnalysis& analysis) const {
+  std::vector<core::Address> events;
   for (const core::Mapping& mapping : maps_) {
     if (!can_hold_breakpoints(mapping) || !is_loader(mapping)) {
       continue;
@@ -85,10 +86,10 @@ std::optional<core::Address> ModuleScan::find_library_event(CodeAnalysis& analys
     const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
     const auto symbol = bias ? analysis.symbol(file, "_dl_debug_state") : std::nullopt;
     if (symbol && mapping.range.contains(core::Address{*symbol + *bias})) {
-      return core::Address{*symbol + *bias};
+      events.push_back(core::Address{*symbol + *bias});
     }
   }
-  return std::nullopt;
+  return events;
 }
 
 }  // namespace sp::supervisor

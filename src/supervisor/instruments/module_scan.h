@@ -35,10 +35,9 @@ class ModuleScan {
   /// Opens their files.
   [[nodiscard]] std::vector<ScannedModule> find_wanted(
       CodeAnalysis& analysis, const std::function<bool(core::AddressRange)>& is_known) const;
-  /// Where to put the shared-library event breakpoint: the function that the loader calls after it
-  /// has mapped a file and before it calls the file's constructors, for debuggers (<link.h>,
-  /// r_brk).
-  [[nodiscard]] std::optional<core::Address> find_library_event(CodeAnalysis& analysis) const;
+  /// Where shared-library event breakpoints go: the functions that loaders call after they have
+  /// mapped a file and before they call the file's constructors, for debuggers (<link.h>, r_brk).
+  [[nodiscard]] std::vector<core::Address> find_library_events(CodeAnalysis& analysis) const;
 
  private:
   ModuleScan(ProcessFiles files, std::vector<core::Mapping> maps);

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "cli/table.h"
+#include "cli/option_table.h"
 #include "parsing.h"
 
 namespace sp::cli {

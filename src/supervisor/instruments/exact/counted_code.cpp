@@ -23,13 +23,13 @@ DynamicBlock& CountedCode::discover(Address start) {
   const auto [found, is_new] = blocks_.try_emplace(start);
   DynamicBlock& block = found->second;
   if (is_new) {
-    block.behind = start;
+    block.end_address = start;
     extend(block, start);
     return block;
   }
   if (block.stepped && regions().at(start) == CodeKind::writable) {
     DynamicBlock now;  // the code may have changed
-    now.behind = start;
+    now.end_address = start;
     extend(now, start);
     if (now.lengths != block.lengths) {
       block = std::move(now);
@@ -43,10 +43,10 @@ bool CountedCode::extend_after_syscall(Address address) {
     const auto [begin, end] = open_.equal_range(address);
     const std::vector<std::pair<Address, Address>> waiting(begin, end);
     open_.erase(address);
-    for (const auto& [behind, start] : waiting) {
+    for (const auto& [next, start] : waiting) {
       const auto found = blocks_.find(start);
       if (found != blocks_.end() && found->second.end == DynamicBlock::End::syscall &&
-          found->second.behind == behind) {
+          found->second.end_address == next) {
         extend(found->second, start);
       }
     }
@@ -61,17 +61,17 @@ void CountedCode::extend(DynamicBlock& block, Address start) {
   block.end = DynamicBlock::End::unknown;
   block.stepped = block.stepped || !may_insert();
   while (block.lengths.size() < kLongestBlock) {
-    const auto instruction = decode(block.behind);
+    const auto instruction = decode(block.end_address);
     if (!instruction) {
       break;
     }
-    block.stepped = block.stepped || regions().at(block.behind) != CodeKind::file_backed;
+    block.stepped = block.stepped || regions().at(block.end_address) != CodeKind::file_backed;
     if (extend_by_sequence(block, *instruction)) {
       return;
     }
     block.lengths.push_back(instruction->length);
     block.last = instruction->address;
-    block.behind = instruction->next();
+    block.end_address = instruction->next();
     if (core::ends_block(instruction->flow)) {
       block.end = DynamicBlock::End::transfer;
       // An instruction that traps or halts needs no breakpoint.
@@ -80,9 +80,9 @@ void CountedCode::extend(DynamicBlock& block, Address start) {
       }
       return;
     }
-    if (instruction->flow == core::Flow::syscall && !returned_to_.contains(block.behind)) {
+    if (instruction->flow == core::Flow::syscall && !returned_to_.contains(block.end_address)) {
       block.end = DynamicBlock::End::syscall;
-      open_.emplace(block.behind, start);
+      open_.emplace(block.end_address, start);
       return;
     }
   }
@@ -96,10 +96,10 @@ bool CountedCode::extend_by_sequence(DynamicBlock& block, const core::Instructio
     return false;
   }
   const Address end = first.address + length;
-  while (block.behind < end) {
+  while (block.end_address < end) {
     block.lengths.push_back(first.length);
-    block.last = block.behind;
-    block.behind = block.behind + first.length;
+    block.last = block.end_address;
+    block.end_address = block.end_address + first.length;
   }
   block.end = DynamicBlock::End::transfer;
   block.stepped = block.stepped || !insert_at(first);
@@ -111,14 +111,14 @@ bool CountedCode::insert_at(const core::Instruction& instruction) {
   return site.inserted || insert(site);
 }
 
-void CountedCode::insert_gate(Address behind) {
+void CountedCode::insert_gate(Address next) {
   constexpr auto& kSyscall = arch::NativeTrapHandler::kSyscall;
-  const Address at = behind - kSyscall.size();
+  const Address at = next - kSyscall.size();
   if (!may_insert() || regions().at(at) != CodeKind::file_backed || !gates_.insert(at).second) {
     return;
   }
   const auto instruction = decode(at);
-  if (instruction && instruction->flow == core::Flow::syscall && instruction->next() == behind) {
+  if (instruction && instruction->flow == core::Flow::syscall && instruction->next() == next) {
     BreakpointSite& site = site_of(*instruction);
     if (std::equal(kSyscall.begin(), kSyscall.end(), site.code.begin())) {
       (void)insert(site);

@@ -29,11 +29,11 @@ namespace sp::supervisor {
 struct DynamicBlock {
   std::vector<std::uint8_t> lengths;  // of its instructions, bytes
   core::Address last;                 // its last instruction so far
-  core::Address behind;               // the first byte behind that
+  core::Address end_address;          // the first byte after that
   enum class End : std::uint8_t {
     transfer,  // an instruction that ends a block
     syscall,   // a system call from which no thread has returned yet
-    unknown,   // bytes that are no instruction
+    unknown,   // undecodable bytes
   };
   End end = End::unknown;
   bool stepped = false;  // no breakpoint can end it: threads are single-stepped through it
@@ -44,7 +44,7 @@ struct DynamicBlock {
 /// the counts of its edges. Runs on the ptrace thread.
 ///
 /// Decodes only where control has really come. A block ends at a system call for the time being,
-/// because nobody knows whether there is code behind an exit or a sigreturn.
+/// because nobody knows whether there is code after an exit or a sigreturn.
 class CountedCode : public InstrumentedCode {
  public:
   /// `tid` is any thread of the process. With `may_insert` false every block is stepped.
@@ -69,10 +69,10 @@ class CountedCode : public InstrumentedCode {
   /// where threads are single-stepped through the code that follows.
   bool extend_after_syscall(core::Address address);
 
-  /// Inserts a breakpoint on the system call in front of `behind`, which changes signal masks: a
+  /// Inserts a breakpoint on the system call that ends at `next`, which changes signal masks: a
   /// gate. If we are killed no thread can block SIGTRAP before the guardian has removed all other
   /// breakpoints.
-  void insert_gate(core::Address behind);
+  void insert_gate(core::Address next);
 
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
   /// What was discovered and counted since the last call.
@@ -88,7 +88,7 @@ class CountedCode : public InstrumentedCode {
 
   std::unordered_map<core::Address, DynamicBlock> blocks_;
   std::vector<core::Address> unreported_;  // starts of blocks
-  /// Blocks that end at a system call: the address behind it, and the block's start.
+  /// Blocks that end at a system call: the address after it, and the block's start.
   std::unordered_multimap<core::Address, core::Address> open_;
   std::unordered_set<core::Address> returned_to_;  // from a system call
   std::unordered_set<core::Address> gates_;        // also those that were removed for good

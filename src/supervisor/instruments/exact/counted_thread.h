@@ -7,7 +7,7 @@
 #include "core/address.h"
 #include "core/instruction.h"
 #include "supervisor/instruments/displaced_step.h"
-#include "supervisor/instruments/trap_mask.h"
+#include "supervisor/instruments/sigtrap_mask.h"
 #include "supervisor/tracees/instrument_state.h"
 
 namespace sp::supervisor {
@@ -29,7 +29,7 @@ struct CountedThread : ThreadState {
   };
   std::vector<Interrupted> interrupted;  // by handlers that have not returned yet
 
-  TrapMask mask{true};
+  SigtrapMask mask{MaskChanges::seen};
   DisplacedStep displaced;
 
   /// The system call that it is in.

@@ -39,7 +39,8 @@ ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox, Guardian& guard
 // ---- who comes and goes
 
 void ExactCounter::begin_process(TracedProcess& process, pid_t tid, bool /*from_start*/) {
-  process.code_state = std::make_shared<CountedCode>(process.id, tid, options_.plants, guardian_);
+  process.code_state =
+      std::make_shared<CountedCode>(process.id, tid, options_.inserts_breakpoints, guardian_);
 }
 
 std::shared_ptr<InstrumentedCode> ExactCounter::copy_code(const TracedProcess& child, pid_t tid,

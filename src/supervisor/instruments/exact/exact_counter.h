@@ -19,7 +19,7 @@
 namespace sp::supervisor {
 
 struct ExactOptions {
-  bool plants = true;  // false: every instruction is a single step
+  bool inserts_breakpoints = true;  // false: every instruction is a single step
 };
 
 /// Counts every edge that threads take (--single), by breakpoints inserted ahead of them. Control

@@ -30,7 +30,7 @@ class FlowRecorder {
   /// cached: the code at `to` has its breakpoints.
   EdgeCounts::Edge* cross(Tracee& tracee, core::Address from, core::Address to, core::EdgeFlow flow,
                           core::TimePoint now);
-  /// Control begins at `pc`, from where nobody looked.
+  /// Control starts at `pc`; where it comes from is unknown.
   void enter(Tracee& tracee, core::Address pc, core::TimePoint now);
   /// The thread's system call is over, and it is about to continue at `pc`, behind the call.
   static void return_from_syscall(Tracee& tracee, core::Address pc);

@@ -72,7 +72,7 @@ void ThreadRunner::deliver_signal(Tracee& tracee, const ptrace::Registers& regis
   CountedCode& code = counted_code(*tracee.process);
   const pid_t tid = tracee.id.tid;
   if (signal == SIGTRAP) {
-    (void)give_up_trap_handler(code, tid);
+    (void)reset_trap_action(code, tid);
   }
   thread.interrupted_at = Native::pc(registers);
   const auto instruction = code.decode(thread.interrupted_at);

@@ -55,6 +55,7 @@ struct CountPropagation::Inflow {
 CountPropagation CountPropagation::forked() const {
   CountPropagation child;
   child.functions_ = functions_;
+  child.derived_ = derived_;
   for (Function& function : child.functions_) {
     for (DerivedBlock& derived : function.derived) {
       derived.propagated_hits = 0;

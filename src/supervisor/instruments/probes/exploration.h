@@ -24,7 +24,7 @@ class Exploration {
   /// A step of the window is over: makes what it shows of us (the trap flag) disappear. Sets the
   /// thread's registers.
   static void hide_step(const Tracee& tracee, ptrace::Registers& registers);
-  /// Ends the thread's window, which there is, and delivers it.
+  /// Ends the thread's window, which must exist, and delivers it.
   void end(Tracee& tracee);
 
   [[nodiscard]] std::uint64_t windows() const { return windows_; }

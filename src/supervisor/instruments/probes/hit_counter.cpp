@@ -49,7 +49,7 @@ void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address 
   ProbedCode& code = probed_code(*tracee.process);
   if (code.needs_instrumentation(to) && (keep_hot_probes_ || !costs_.is_exceeded())) {
     const Address from = site.instruction.address;
-    map(code, to, std::nullopt);
+    discover(code, to, std::nullopt);
     if (code.inserted_at(from) != &site) {
       return;
     }
@@ -65,7 +65,8 @@ void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address 
   }
 }
 
-void HitCounter::map(ProbedCode& code, Address address, std::optional<core::TimePoint> unseen) {
+void HitCounter::discover(ProbedCode& code, Address address,
+                          std::optional<core::TimePoint> unseen) {
   const core::TimePoint begin = core::Clock::now();
   code.instrument_function(address, unseen);
   costs_.add_work(core::Clock::now() - begin);
@@ -105,7 +106,7 @@ void HitCounter::enter_function(ProbedCode& code, Address entry) {
   if (!keep_hot_probes_ && costs_.is_exceeded()) {
     code.disarm_entries();
   } else {
-    map(code, entry, std::nullopt);
+    discover(code, entry, std::nullopt);
   }
 }
 

@@ -22,7 +22,7 @@ class HitCounter {
       : costs_(costs), keep_hot_probes_(keep_hot_probes) {}
 
   void count_block(const Tracee& tracee, const BreakpointSite& site, core::TimePoint now);
-  /// The last count of the block at `site` was none: its instruction is still to be executed.
+  /// Undoes the last count of the block at `site`: its instruction is still to be executed.
   static void take_back(const Tracee& tracee, core::Address site);
   /// Control goes from the probe's instruction to `to`. Maps what is new there.
   void count_edge(const Tracee& tracee, BreakpointSite& site, core::Address to,
@@ -31,7 +31,7 @@ class HitCounter {
   /// budget is used up, takes the entry probes of all such functions away.
   void enter_function(ProbedCode& code, core::Address entry);
   /// ProbedCode::instrument_function(), and its cost.
-  void map(ProbedCode& code, core::Address address, std::optional<core::TimePoint> unseen);
+  void discover(ProbedCode& code, core::Address address, std::optional<core::TimePoint> unseen);
   /// The hit that was heard of at `heard` is over: the thread runs again. Charges it, and from time
   /// to time removes hot probes.
   void end_hit(Tracee& tracee, core::TimePoint heard);

@@ -29,8 +29,8 @@ void ModuleProbes::begin(Tracee& tracee) {
   code.trap_handler().look_later(core::Clock::now());
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
   if (analysis_.wants_libraries()) {
-    if (const auto event = scan->find_library_event(analysis_)) {
-      code.insert_loader_breakpoint(*event);
+    for (const core::Address event : scan->find_library_events(analysis_)) {
+      code.insert_loader_breakpoint(event);
     }
   }
 }

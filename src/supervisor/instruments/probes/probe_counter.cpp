@@ -22,7 +22,7 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
     : options_(options),
       guardian_(guardian),
       costs_(options.overhead_percent, meter, timer),
-      modules_(*options.maps, outbox, costs_),
+      modules_(*options.analysis, outbox, costs_),
       exploration_(outbox),
       counter_(costs_, options.keep_hot_probes),
       maintenance_(modules_, costs_, counter_, exploration_) {}
@@ -30,8 +30,8 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
 // ---- who comes and goes
 
 void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_start) {
-  process.code_state =
-      std::make_shared<ProbedCode>(process.id, tid, *options_.maps, guardian_, options_.derives);
+  process.code_state = std::make_shared<ProbedCode>(process.id, tid, *options_.analysis, guardian_,
+                                                    options_.derives);
   process.from_start = from_start;
 }
 
@@ -233,7 +233,7 @@ bool ProbeCounter::may_deliver_trap(Tracee& tracee) {
 void ProbeCounter::on_sample(Tracee& tracee) { maintenance_.run(tracee, true); }
 
 /// Asked for in a stop at a probe it would show what comes behind that.
-bool ProbeCounter::spoils_sample(const Tracee& tracee, core::TimePoint asked_at) const {
+bool ProbeCounter::biases_sample(const Tracee& tracee, core::TimePoint asked_at) const {
   const ProbedThread::Hit& hit = probed_thread(tracee).last_hit;
   return asked_at >= hit.begin && asked_at <= hit.end;
 }
@@ -248,7 +248,7 @@ void ProbeCounter::continue_thread(const Tracee& tracee) {
 
 void ProbeCounter::resume(Tracee& tracee, int signal) {
   if (signal == SIGTRAP && tracee.process->code_state != nullptr &&
-      give_up_trap_handler(probed_code(*tracee.process), tracee.id.tid)) {
+      reset_trap_action(probed_code(*tracee.process), tracee.id.tid)) {
     maintenance_.remove_all_probes(tracee);
   }
   if (signal != 0 && probed_thread(tracee).window) {

@@ -23,7 +23,7 @@
 namespace sp::supervisor {
 
 struct ProbeOptions {
-  CodeAnalysis* maps = nullptr;
+  CodeAnalysis* analysis = nullptr;
   double overhead_percent = 25;      // 0: no limit
   bool keep_hot_probes = false;      // no probe is removed because it is hot
   bool derives = false;              // blocks whose counts follow from others get no probe
@@ -48,7 +48,7 @@ class ProbeCounter final : public Instrument {
   void on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint now) override;
   [[nodiscard]] bool may_deliver_trap(Tracee& tracee) override;
   void on_sample(Tracee& tracee) override;
-  [[nodiscard]] bool spoils_sample(const Tracee& tracee, core::TimePoint asked_at) const override;
+  [[nodiscard]] bool biases_sample(const Tracee& tracee, core::TimePoint asked_at) const override;
   void resume(Tracee& tracee, int signal) override;
   void serve(const core::ProbeFunctions& wanted, TracedProcess& process) override;
   void flush(const TracedProcess& process, core::ThreadId thread) override;

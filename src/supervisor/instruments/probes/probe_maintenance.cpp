@@ -98,7 +98,7 @@ void ProbeMaintenance::serve(const core::ProbeFunctions& wanted, TracedProcess& 
   for (const Address at : wanted.at) {
     const auto leader = code.uninstrumented_at(at);
     if (leader && !costs_.is_exceeded()) {
-      counter_.map(code, *leader, core::Clock::now());
+      counter_.discover(code, *leader, core::Clock::now());
     } else if (leader && later.at.size() < kMost) {
       later.at.push_back(at);
     }

@@ -9,9 +9,8 @@
 
 namespace sp::supervisor {
 
-/// Does for a process with probes what is due at a stop of one of its threads that is none of the
-/// probes' own: begins it, keeps the trap handler in place, serves requests that had to wait.
-/// Runs on the ptrace thread.
+/// Does the pending work of a process with probes at stops that no probe has caused: begins it,
+/// keeps the trap handler in place, serves requests that had to wait. Runs on the ptrace thread.
 class ProbeMaintenance {
  public:
   ProbeMaintenance(ModuleProbes& modules, ProbeCosts& costs, HitCounter& counter,

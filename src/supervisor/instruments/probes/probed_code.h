@@ -40,7 +40,7 @@ class ProbedCode : public InstrumentedCode {
   /// A forked child's, as BreakpointTable's; its counts start at 0.
   ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent);
 
-  [[nodiscard]] bool wants_back(const BreakpointSite& site) const override {
+  [[nodiscard]] bool should_reinsert(const BreakpointSite& site) const override {
     return site.block != BreakpointSite::kNoBlock && !blocks_[site.block].until;
   }
 

@@ -6,7 +6,7 @@
 #include "core/messages.h"
 #include "supervisor/instruments/displaced_step.h"
 #include "supervisor/instruments/probes/probed_code.h"
-#include "supervisor/instruments/trap_mask.h"
+#include "supervisor/instruments/sigtrap_mask.h"
 #include "supervisor/tracees/instrument_state.h"
 #include "supervisor/tracees/tracee.h"
 
@@ -21,7 +21,7 @@ struct ProbedThread : ThreadState {
   std::optional<core::Stepped> window;
   /// It was in a step when something else stopped it: that step's end may still be reported.
   bool was_stepped = false;
-  TrapMask mask{false};
+  SigtrapMask mask{MaskChanges::unseen};
   struct Hit {
     core::TimePoint begin;  // heard of
     core::TimePoint end;    // let run again

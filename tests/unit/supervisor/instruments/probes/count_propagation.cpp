@@ -70,6 +70,14 @@ TEST_F(CountPropagationTest, derives_blocks_with_one_successor) {
   EXPECT_EQ(propagation_.derived(), 2U);
 }
 
+TEST_F(CountPropagationTest, of_a_forked_child_has_its_parents_derived_blocks) {
+  choose();
+  propagation_ = propagation_.forked();
+  EXPECT_EQ(propagation_.derived(), 2U);
+  choose();
+  EXPECT_EQ(propagation_.derived(), 2U) << "not below 0";
+}
+
 TEST_F(CountPropagationTest, adds_edges_to_the_derived_block_and_its_outgoing_edge) {
   propagation_.propagate({edge(0, 1, 5)}, blocks_);
   EXPECT_EQ(blocks_[1].hits, 5U);

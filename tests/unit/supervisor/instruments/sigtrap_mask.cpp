@@ -1,4 +1,4 @@
-#include "supervisor/instruments/trap_mask.h"
+#include "supervisor/instruments/sigtrap_mask.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -27,8 +27,8 @@ TEST(MaskAfter, never_blocks_what_cannot_be_blocked) {
 
 TEST(MaskAfter, is_nothing_for_an_invalid_request) { EXPECT_FALSE(mask_after(99, 0, 0)); }
 
-TEST(TrapMask, inherits_that_the_creator_blocks_sigtrap) {
-  TrapMask mask(true);
+TEST(SigtrapMask, inherits_that_the_creator_blocks_sigtrap) {
+  SigtrapMask mask(MaskChanges::seen);
   EXPECT_FALSE(mask.blocks_trap());
   mask.inherit(true);
   EXPECT_TRUE(mask.blocks_trap());

@@ -1,4 +1,4 @@
-#include "commands/record/code_analysis.h"
+#include "commands/record/static_analysis.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "supervisor/instruments/trap_mask.h"
+#include "supervisor/instruments/sigtrap_mask.h"
 
 #include <signal.h>
 #include <sys/syscall.h>
@@ -39,13 +39,13 @@ std::optional<Mask> mask_after(std::uint64_t how, Mask before, Mask given) {
   }
 }
 
-void TrapMask::send_held_trap(pid_t pid, pid_t tid) {
+void SigtrapMask::send_held_trap(pid_t pid, pid_t tid) {
   if (std::exchange(trap_is_held_, false)) {
     ::syscall(SYS_tgkill, pid, tid, SIGTRAP);
   }
 }
 
-bool TrapMask::unblock(pid_t pid, pid_t tid) {
+bool SigtrapMask::unblock(pid_t pid, pid_t tid) {
   const auto mask = ptrace::signal_mask(tid);
   if (!mask) {
     return false;
@@ -61,7 +61,7 @@ bool TrapMask::unblock(pid_t pid, pid_t tid) {
   return true;
 }
 
-void TrapMask::block_again(pid_t tid) const {
+void SigtrapMask::block_again(pid_t tid) const {
   if (!blocks_trap_) {
     return;
   }
@@ -72,8 +72,8 @@ void TrapMask::block_again(pid_t tid) const {
   }
 }
 
-void TrapMask::give_back(pid_t tid) {
-  if (follows_changes_) {
+void SigtrapMask::give_back(pid_t tid) {
+  if (changes_ == MaskChanges::seen) {
     block_again(tid);
     return;
   }
@@ -85,16 +85,16 @@ void TrapMask::give_back(pid_t tid) {
   }
 }
 
-bool TrapMask::may_deliver(pid_t tid) {
+bool SigtrapMask::may_deliver(pid_t tid) {
   const auto info = ptrace::signal_info(tid);
-  if (!follows_changes_ || !blocks_trap_ || !info || info->si_code > 0) {
+  if (changes_ == MaskChanges::unseen || !blocks_trap_ || !info || info->si_code > 0) {
     return true;
   }
   trap_is_held_ = true;
   return false;
 }
 
-bool TrapMask::change(pid_t pid, pid_t tid, const SyscallRequest& call) {
+bool SigtrapMask::change(pid_t pid, pid_t tid, const SyscallRequest& call) {
   const auto [how, set, old, size, unused4, unused5] = call.arguments;
   if (size != sizeof(Mask) ||
       arch::Native::syscall_name(static_cast<int>(call.number)) != "rt_sigprocmask") {

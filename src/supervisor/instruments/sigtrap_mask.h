@@ -14,14 +14,17 @@ struct SyscallRequest {
   std::array<std::uint64_t, 6> arguments{};
 };
 
-/// Keeps SIGTRAP unblocked in one thread, because the kernel kills a thread that meets a breakpoint
-/// with SIGTRAP blocked, and gives the program's own mask back. All functions need the thread
-/// stopped.
-class TrapMask {
+/// Whether the owner of a SigtrapMask sees every change of the thread's mask.
+enum class MaskChanges {
+  seen,    // it calls unblock() or change() at each: blocks_trap() is what the program believes
+  unseen,  // it looks now and then
+};
+
+/// Unblocks SIGTRAP in one thread, because the kernel kills a thread that meets a breakpoint with
+/// SIGTRAP blocked, and gives the program's own mask back. All functions need the thread stopped.
+class SigtrapMask {
  public:
-  /// `follows_changes`: the owner calls unblock() or change() wherever the thread's mask changes,
-  /// so that blocks_trap() is what the program believes.
-  explicit TrapMask(bool follows_changes) : follows_changes_(follows_changes) {}
+  explicit SigtrapMask(MaskChanges changes) : changes_(changes) {}
 
   /// The program blocks SIGTRAP in this thread, though the kernel does not.
   [[nodiscard]] bool blocks_trap() const { return blocks_trap_; }
@@ -48,7 +51,7 @@ class TrapMask {
  private:
   void send_held_trap(pid_t pid, pid_t tid);
 
-  bool follows_changes_;
+  MaskChanges changes_;
   bool blocks_trap_ = false;
   bool trap_is_held_ = false;  // one was sent to the thread meanwhile
   std::optional<std::uint64_t> unblocked_mask_;
