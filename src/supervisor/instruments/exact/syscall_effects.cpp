@@ -49,7 +49,7 @@ void SyscallEffects::on_stop(Tracee& tracee, core::TimePoint now) {
 
 void SyscallEffects::on_entry(Tracee& tracee, const SyscallRequest& request) {
   CountedThread& thread = counted_thread(tracee);
-  CountedThread::Syscall& syscall = thread.syscall.emplace();
+  CountedThread::Syscall syscall;
   syscall.request = request;
   syscall.insertions = counted_code(*tracee.process).insertions();
   before_maps_change(tracee, request);
@@ -58,6 +58,7 @@ void SyscallEffects::on_entry(Tracee& tracee, const SyscallRequest& request) {
   if (!syscall.emulated && depends_on_mask(name_of(request))) {
     thread.mask.block_again(tracee.id.tid);
   }
+  thread.syscall = syscall;
 }
 
 void SyscallEffects::on_exit(Tracee& tracee, Address pc, std::int64_t result, core::TimePoint now) {
