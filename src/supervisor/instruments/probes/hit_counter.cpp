@@ -112,13 +112,13 @@ void HitCounter::enter_function(ProbedCode& code, Address entry) {
 
 void HitCounter::note_totals(const ProbedCode& code) {
   functions_ = std::max(functions_.load(), code.functions_instrumented());
-  planted_ = std::max(planted_.load(), code.probes());
+  inserted_ = std::max(inserted_.load(), code.probes());
   derived_ = std::max(derived_.load(), code.derived());
 }
 
 void HitCounter::fill(core::Probing& probing) const {
   probing.functions = functions_;
-  probing.planted = planted_;
+  probing.planted = inserted_;
   probing.derived = derived_;
   probing.removed = removed_;
   probing.hits = hits_;

@@ -47,7 +47,7 @@ class HitCounter {
   bool keep_hot_probes_;
   std::atomic<std::uint64_t> hits_{0};
   std::atomic<std::uint64_t> functions_{0};
-  std::atomic<std::uint64_t> planted_{0};
+  std::atomic<std::uint64_t> inserted_{0};
   std::atomic<std::uint64_t> derived_{0};
   std::atomic<std::uint64_t> removed_{0};
 };

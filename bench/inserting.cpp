@@ -45,7 +45,7 @@ class EachItself final : public sp::supervisor::CodeAnalysis {
 };
 
 std::string file_of_functions(std::size_t count) {
-  std::string path = "/tmp/sp_planting_XXXXXX";
+  std::string path = "/tmp/sp_inserting_XXXXXX";
   const int file = ::mkstemp(path.data());
   ::close(file);
   std::string function(kFunction, '\x90');  // nops, ret
@@ -94,21 +94,20 @@ std::vector<sp::core::Mapping> maps_of(pid_t pid) {
       sp::supervisor::read_proc(fmt::format("/proc/{}/maps", pid)).value_or(""));
 }
 
-/// Inserts with `plant` into `code`, and removes again.
-template <typename Plant>
+/// Inserts with `insert` into `code`, and removes again.
+template <typename Insert>
 void measure(const char* what, std::size_t count, sp::supervisor::BreakpointTable& code,
-             const Plant& plant) {
+             const Insert& insert) {
   const double before = resident_megabytes();
   const auto begin = sp::core::Clock::now();
-  plant();
-  const double planting = seconds_since(begin);
+  insert();
+  const double inserting = seconds_since(begin);
   const double memory = resident_megabytes() - before;
   const auto taking = sp::core::Clock::now();
   code.restore_all();
-  fmt::print(
-      "{:>9} {}: planted in {:.3f} s, taken away in {:.3f} s, {:.0f} MB ({:.0f} bytes each)\n",
-      count, what, planting, seconds_since(taking), memory,
-      memory * 1e6 / static_cast<double>(count));
+  fmt::print("{:>9} {}: inserted in {:.3f} s, removed in {:.3f} s, {:.0f} MB ({:.0f} bytes each)\n",
+             count, what, inserting, seconds_since(taking), memory,
+             memory * 1e6 / static_cast<double>(count));
 }
 
 void plant_at_once(std::size_t count, const Child& child, sp::supervisor::Guardian& guardian) {
@@ -135,8 +134,8 @@ void plant_one_by_one(std::size_t count, const Child& child, sp::supervisor::Gua
 }
 
 /// In a process of its own, whose heap holds nothing of an earlier run.
-template <typename Plant>
-void alone(std::size_t count, const Plant& plant) {
+template <typename Insert>
+void alone(std::size_t count, const Insert& insert) {
   std::fflush(stdout);
   const pid_t pid = ::fork();
   if (pid != 0) {
@@ -147,7 +146,7 @@ void alone(std::size_t count, const Plant& plant) {
   if (guardian) {
     const std::string path = file_of_functions(count);
     const Child child = start(path, count * kFunction);
-    plant(count, child, *guardian);
+    insert(count, child, *guardian);
     ::kill(child.pid, SIGKILL);
     ::waitpid(child.pid, nullptr, 0);
     ::unlink(path.c_str());
