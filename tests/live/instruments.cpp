@@ -65,6 +65,10 @@ class Instruments : public ::testing::Test {
         shared_->rounds = shared_->rounds + 1;
       }
     }
+    // Until then it is in fork(), where a sanitizer starts a thread of its own.
+    while (shared_->rounds == 0) {
+      ::usleep(100);
+    }
     ptrace::bind_to_this_thread();
     ASSERT_TRUE(ptrace::seize(child_, {}));
     stop();
