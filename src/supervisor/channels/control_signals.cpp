@@ -10,13 +10,12 @@
 namespace sp::supervisor {
 namespace {
 
-// Dispositions that we change, and restore in a child. SIGPIPE and SIGXFSZ would kill us while we
-// write files; with SIGCHLD ignored the kernel would discard the target's exit status.
-constexpr std::array<int, 3> kChanged = {SIGPIPE, SIGXFSZ, SIGCHLD};
+constexpr int kSignals = 65;
 
+/// What superprofiler was started with, to be restored in a child.
 struct StartState {
   sigset_t mask;
-  std::array<struct sigaction, kChanged.size()> actions;
+  std::array<struct sigaction, kSignals> actions;  // by number
 };
 StartState g_start;
 
@@ -24,6 +23,10 @@ StartState g_start;
 constexpr std::array<int, 8> kControl = {SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
                                          SIGTSTP, SIGTTIN, SIGTTOU, SIGHUP};
 bool g_hangup_ignored = false;
+
+bool is_control(int signal) {
+  return std::find(kControl.begin(), kControl.end(), signal) != kControl.end() || signal == SIGCONT;
+}
 
 sigset_t control_signal_set() {
   sigset_t set;
@@ -37,14 +40,20 @@ sigset_t control_signal_set() {
 }  // namespace
 
 void block_control_signals() {
-  for (std::size_t i = 0; i < kChanged.size(); ++i) {
+  for (int signal = 1; signal < kSignals; ++signal) {
+    auto& before = g_start.actions.at(static_cast<std::size_t>(signal));
+    ::sigaction(signal, nullptr, &before);
     struct sigaction action {};
-    action.sa_handler = kChanged[i] == SIGCHLD ? SIG_DFL : SIG_IGN;
-    ::sigaction(kChanged[i], &action, &g_start.actions[i]);
+    if (signal == SIGCHLD) {
+      ::sigaction(signal, &action, nullptr);  // ignored, the target's exit status would be lost
+    } else if (before.sa_handler == SIG_DFL && !is_control(signal)) {
+      // The target's process group may be ours, and get any signal. A fault of our own is fatal all
+      // the same.
+      action.sa_handler = SIG_IGN;
+      ::sigaction(signal, &action, nullptr);
+    }
   }
-  struct sigaction hangup {};
-  ::sigaction(SIGHUP, nullptr, &hangup);
-  g_hangup_ignored = hangup.sa_handler == SIG_IGN;
+  g_hangup_ignored = g_start.actions.at(SIGHUP).sa_handler == SIG_IGN;
   const sigset_t ours = control_signal_set();
   ::pthread_sigmask(SIG_BLOCK, &ours, &g_start.mask);
 }
@@ -84,8 +93,8 @@ void take_signals_until(core::TimePoint deadline, UserRequests& user_requests,
 }
 
 void restore_signals_for_child() {
-  for (std::size_t i = 0; i < kChanged.size(); ++i) {
-    ::sigaction(kChanged[i], &g_start.actions[i], nullptr);
+  for (int signal = 1; signal < kSignals; ++signal) {
+    ::sigaction(signal, &g_start.actions.at(static_cast<std::size_t>(signal)), nullptr);
   }
   ::sigprocmask(SIG_SETMASK, &g_start.mask, nullptr);
 }
