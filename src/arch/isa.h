@@ -11,6 +11,7 @@
 #include "arch/atomic_sequence.h"
 #include "arch/emulation.h"
 #include "arch/jump_table.h"
+#include "arch/syscall_site.h"
 #include "core/address.h"
 #include "core/instruction.h"
 #include "core/stack.h"
@@ -24,7 +25,7 @@ concept Isa = requires(const typename T::Registers& registers,
                        typename T::Registers& mutable_registers, std::span<const std::byte> bytes,
                        core::Address address, std::uint64_t word, int number,
                        std::span<const PathInstruction> path, std::span<const KnownRegister> known,
-                       MemoryAccess& memory) {
+                       MemoryAccess& memory, std::span<const std::string_view> names) {
   // registers.h: what PTRACE_GETREGSET NT_PRSTATUS fills, byte for byte.
   { T::kName } -> std::convertible_to<std::string_view>;  // "x86_64", "aarch64"
   { T::kElfMachine } -> std::convertible_to<std::uint16_t>;
@@ -52,6 +53,9 @@ concept Isa = requires(const typename T::Registers& registers,
   T::restart_call(mutable_registers, word);
   // Repeating this call after -EINTR has the same effect as a call that was never interrupted.
   { T::is_restartable(number) } -> std::same_as<bool>;
+
+  // syscall_sites.h: where code makes one of those system calls.
+  { T::find_syscall_sites(bytes, names) } -> std::same_as<std::vector<SyscallSite>>;
 
   // breakpoint.h
   { T::kBreakpoint } -> std::convertible_to<std::span<const std::byte>>;

@@ -237,12 +237,16 @@ void StopHandler::on_exec(Tracee& tracee) {
                                caller->slot->state == SlotState::stop_pending &&
                                caller->slot->by_signal;
   const auto before = tracee.process;
+  if (before->code_state != nullptr) {
+    parts_.instrument->before_exec(caller != nullptr ? *caller : tracee, pid);
+  }
   parts_.lifecycle.flush_own(*before, tracee.id);
   if (caller != nullptr && caller != &tracee) {
     parts_.lifecycle.remove_thread(*caller);
   }
   parts_.lifecycle.remove_thread(tracee);
   const auto process = parts_.lifecycle.exec_process(before);
+  process->ignores_sigtrap = before->ignores_sigtrap;
   process->profiled = follow_exec_ && before->followed && !runs_32_bit_code(pid);
   begin_program(pid, process, stop_is_pending);
   parts_.run.over = parts_.run.over || (pid == parts_.run.root && !follow_exec_);

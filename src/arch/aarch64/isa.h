@@ -18,6 +18,7 @@
 #include "arch/aarch64/relocate.h"
 #include "arch/aarch64/single_step.h"
 #include "arch/aarch64/syscall.h"
+#include "arch/aarch64/syscall_sites.h"
 #include "arch/isa.h"
 
 namespace sp::arch::aarch64 {
@@ -55,6 +56,10 @@ struct AArch64 {
     aarch64::restart_call(registers, first_argument);
   }
   static bool is_restartable(int number) { return aarch64::is_restartable(number); }
+  static std::vector<SyscallSite> find_syscall_sites(std::span<const std::byte> text,
+                                                     std::span<const std::string_view> names) {
+    return aarch64::find_syscall_sites(text, names);
+  }
 
   static constexpr bool is_breakpoint_code(int code) { return aarch64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return aarch64::is_step_code(code); }

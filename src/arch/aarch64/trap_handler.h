@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arch/aarch64/registers.h"
+#include "arch/aarch64/rescue_code.h"
 #include "arch/aarch64/signal_frame.h"
 #include "arch/aarch64/syscall.h"
 #include "arch/restartable.h"
@@ -23,32 +24,7 @@ struct TrapHandler {
   static constexpr std::array<std::byte, 4> kSyscall = {std::byte{0x01}, std::byte{0x00},
                                                         std::byte{0x00}, std::byte{0xD4}};
 
-  static constexpr std::size_t kRestorer = 44;  // within kHandler
-  /// void handler(int, siginfo_t*, ucontext_t*): just returns, because pc is still at the
-  /// breakpoint. Once disarmed, it gives a brk of the program's own SIGTRAP's default action: it
-  /// resets the signal's action, and the brk traps again.
-  static constexpr auto kHandler = std::to_array<unsigned char>({
-      0xC0, 0x03, 0x5F, 0xD6,  // ret
-      0x29, 0x08, 0x40, 0xB9,  // ldr w9, [x1, #8]: si_code
-      0x3F, 0x05, 0x00, 0x71,  // cmp w9, #TRAP_BRKPT
-      0xE1, 0x00, 0x00, 0x54,  // b.ne out
-      0xA0, 0x00, 0x80, 0xD2,  // mov x0, #SIGTRAP
-      0x61, 0x03, 0x00, 0x10,  // adr x1, kDefaultAction of the page
-      0x02, 0x00, 0x80, 0xD2,  // mov x2, #0
-      0x03, 0x01, 0x80, 0xD2,  // mov x3, #8
-      0xC8, 0x10, 0x80, 0xD2,  // mov x8, #__NR_rt_sigaction
-      0x01, 0x00, 0x00, 0xD4,  // svc #0
-      0xC0, 0x03, 0x5F, 0xD6,  // out: ret
-      0x68, 0x11, 0x80, 0xD2,  // restorer: mov x8, #__NR_rt_sigreturn
-      0x01, 0x00, 0x00, 0xD4,  // svc #0
-  });
-  /// Behind the actions: the pid of the superprofiler that injected it, 64 bits.
-  static constexpr std::size_t kOwner = 96;
-  /// Behind that: the guardian's number of the address space that it was made for, 64 bits.
-  static constexpr std::size_t kSpace = 104;
-  /// Its first bytes once all breakpoints are removed: nop.
-  static constexpr std::array<std::byte, 4> kDisarmed = {std::byte{0x1F}, std::byte{0x20},
-                                                         std::byte{0x03}, std::byte{0xD5}};
+  using Rescue = RescueCode;
 
   static void set_call(Registers& registers, std::uint64_t number,
                        const std::array<std::uint64_t, 6>& arguments) {
@@ -138,6 +114,20 @@ struct TrapHandler {
   /// Sets the registers, but for the program counter, as after that call.
   static void finish_call(Registers& registers, std::int64_t result) {
     registers.x[0] = static_cast<std::uint64_t>(result);
+  }
+  static void set_first_argument(Registers& registers, std::uint64_t value) {
+    registers.x[0] = value;
+  }
+  /// The call that a thread at the first instruction of syscall(3) is about to make.
+  static Call call_of_function(const Registers& registers) {
+    const auto& x = registers.x;
+    return {x[0], {x[1], x[2], x[3], x[4], x[5], x[6]}};
+  }
+  static void set_function_arguments(Registers& registers, std::uint64_t first,
+                                     std::uint64_t second, std::uint64_t third) {
+    registers.x[1] = first;
+    registers.x[2] = second;
+    registers.x[3] = third;
   }
   static void set_second_argument(Registers& registers, std::uint64_t value) {
     registers.x[1] = value;

@@ -19,6 +19,7 @@
 #include "arch/x86_64/relocate.h"
 #include "arch/x86_64/single_step.h"
 #include "arch/x86_64/syscall.h"
+#include "arch/x86_64/syscall_sites.h"
 
 namespace sp::arch::x86_64 {
 
@@ -53,6 +54,10 @@ struct X86_64 {
     x86_64::restart_call(registers, first_argument);
   }
   static bool is_restartable(int number) { return x86_64::is_restartable(number); }
+  static std::vector<SyscallSite> find_syscall_sites(std::span<const std::byte> text,
+                                                     std::span<const std::string_view> names) {
+    return x86_64::find_syscall_sites(text, names);
+  }
 
   static constexpr bool is_breakpoint_code(int code) { return x86_64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return x86_64::is_step_code(code); }

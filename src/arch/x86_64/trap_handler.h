@@ -9,6 +9,7 @@
 
 #include "arch/restartable.h"
 #include "arch/x86_64/registers.h"
+#include "arch/x86_64/rescue_code.h"
 #include "arch/x86_64/syscall.h"
 #include "core/address.h"
 
@@ -18,31 +19,7 @@ namespace sp::arch::x86_64 {
 struct TrapHandler {
   static constexpr std::array<std::byte, 2> kSyscall = {std::byte{0x0F}, std::byte{0x05}};
 
-  static constexpr std::size_t kRestorer = 40;  // within kHandler
-  /// void handler(int, siginfo_t*, ucontext_t*): sends a thread that hit a breakpoint (SI_KERNEL)
-  /// back to its address, because the original byte may be restored by now. If si_addr is set, only
-  /// if the thread is still there (see ptrace::mark_trap()).
-  static constexpr auto kHandler = std::to_array<unsigned char>({
-      0x81, 0x7E, 0x08, 0x80, 0, 0, 0,  // cmpl $SI_KERNEL, 8(%rsi): si_code
-      0x75, 0x1C,                       // jne out
-      0x48, 0x8B, 0x82, 0xA8, 0, 0, 0,  // mov 0xa8(%rdx), %rax: the rip that was interrupted
-      0x48, 0x8B, 0x4E, 0x10,           // mov 16(%rsi), %rcx: si_addr
-      0x48, 0x85, 0xC9,                 // test %rcx, %rcx
-      0x74, 0x05,                       // jz back
-      0x48, 0x39, 0xC8,                 // cmp %rcx, %rax
-      0x75, 0x07,                       // jne out
-      0x48, 0xFF, 0x8A, 0xA8, 0, 0, 0,  // back: decq 0xa8(%rdx)
-      0xC3,                             // out: ret
-      0x90, 0x90,                       //
-      0xB8, 0x0F, 0,    0,    0,        // restorer: mov $__NR_rt_sigreturn, %eax
-      0x0F, 0x05,                       // syscall
-  });
-  /// Behind the code: the pid of the superprofiler that injected it, 64 bits.
-  static constexpr std::size_t kOwner = 48;
-  /// Behind that: the guardian's number of the address space that it was made for, 64 bits.
-  static constexpr std::size_t kSpace = 56;
-  /// Its first bytes once all breakpoints are removed.
-  static constexpr std::array<std::byte, 1> kDisarmed = {std::byte{0xC3}};
+  using Rescue = RescueCode;
 
   static void set_call(Registers& registers, std::uint64_t number,
                        const std::array<std::uint64_t, 6>& arguments) {
@@ -117,6 +94,20 @@ struct TrapHandler {
     registers.rax = static_cast<std::uint64_t>(result);
     registers.rcx = registers.rip + kSyscall.size();
     registers.r11 = registers.eflags;
+  }
+  static void set_first_argument(Registers& registers, std::uint64_t value) {
+    registers.rdi = value;
+  }
+  /// The call that a thread at the first instruction of syscall(3) is about to make.
+  static Call call_of_function(const Registers& registers) {
+    return {registers.rdi,
+            {registers.rsi, registers.rdx, registers.rcx, registers.r8, registers.r9, 0}};
+  }
+  static void set_function_arguments(Registers& registers, std::uint64_t first,
+                                     std::uint64_t second, std::uint64_t third) {
+    registers.rsi = first;
+    registers.rdx = second;
+    registers.rcx = third;
   }
   static void set_second_argument(Registers& registers, std::uint64_t value) {
     registers.rsi = value;

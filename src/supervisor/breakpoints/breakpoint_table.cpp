@@ -11,8 +11,15 @@ namespace sp::supervisor {
 namespace {
 
 using arch::Native;
-using arch::NativeTrapHandler;
+using Rescue = arch::NativeTrapHandler::Rescue;
 using core::Address;
+
+constexpr core::AddressRange kEverywhere{Address{0}, Address{~std::uint64_t{0}}};
+
+/// A thread that passes a gate may block SIGTRAP, and then no breakpoint may be left.
+bool is_restored_last(const BreakpointSite& site) {
+  return site.gate != Gate::none || site.instruction.flow == core::Flow::syscall;
+}
 
 }  // namespace
 
@@ -29,6 +36,7 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, bool may_inse
 BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const BreakpointTable& parent,
                                  std::uint64_t inherited)
     : guardian_(parent.guardian_),
+      target_journal_(parent.target_journal_),
       space_(guardian_.journal().new_space()),
       owner_(owner),
       may_insert_(parent.may_insert_),
@@ -42,6 +50,7 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const Breakpo
   for (const core::AddressRange range : xol_.resync_child(memory_, tid, parent.memory_)) {
     std::erase_if(sites_, [range](const auto& site) { return range.contains(site.first); });
   }
+  target_journal_.complete(memory_);
   for (auto& [address, site] : sites_) {
     site.edge_cache.clear();
     site.journal_entry = Journal::kNoEntry;
@@ -59,14 +68,16 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const Breakpo
   // Only now that all are in the journal: until then the guardian would take them for the parent's.
   (void)guardian_.register_memory(space_, memory_.fd());
   if (trap_handler_.page != Address{}) {
-    register_trap_handler();
+    register_trap_handler(target_journal_.place());
   }
 }
 
-void BreakpointTable::register_trap_handler() {
+void BreakpointTable::register_trap_handler(core::AddressRange journal) {
+  if (journal != target_journal_.place()) {
+    target_journal_.begin(journal);
+  }
   const std::uint64_t number = space_;  // a forked child's page has its parent's
-  (void)memory_.write(trap_handler_.page + NativeTrapHandler::kSpace,
-                      std::as_bytes(std::span(&number, 1)));
+  (void)memory_.write(trap_handler_.page + Rescue::kSpace, std::as_bytes(std::span(&number, 1)));
   guardian_.register_trap_handler(space_, trap_handler_.page);
 }
 
@@ -83,22 +94,10 @@ void BreakpointTable::remove_from_journal(BreakpointSite& site) {
   }
 }
 
-BreakpointSite* BreakpointTable::inserted_at(Address address) {
-  const auto found = sites_.find(address);
-  return found != sites_.end() && found->second.inserted ? &found->second : nullptr;
-}
-
 BreakpointSite* BreakpointTable::site_at(Address address) {
   const auto found = sites_.find(address);
   return found != sites_.end() ? &found->second : nullptr;
 }
-
-BreakpointSite* BreakpointTable::removed_at(Address address) {
-  const auto found = sites_.find(address);
-  return found != sites_.end() && !found->second.inserted ? &found->second : nullptr;
-}
-
-bool BreakpointTable::is_known_site(Address address) const { return sites_.contains(address); }
 
 std::optional<Address> BreakpointTable::copy_of(const BreakpointSite& site, pid_t tid) {
   return xol_.copy_of(site.instruction.address, site.code, memory_, trap_handler_.syscall_site,
@@ -122,32 +121,6 @@ std::optional<Address> BreakpointTable::copy_of_sequence(Address from, pid_t tid
   return copy->at;
 }
 
-std::size_t BreakpointTable::sequence_at(Address address) {
-  if constexpr (Native::kLongestAtomicSequence > 0) {
-    std::array<std::byte, Native::kLongestAtomicSequence> code{};
-    const std::span<std::byte> there = std::span(code).first(fetch(address, code));
-    const bool can_move = Native::relocate_atomic_sequence(there, address, address).has_value();
-    return can_move ? Native::atomic_sequence_length(there) : 0;
-  } else {
-    return 0;
-  }
-}
-
-bool BreakpointTable::is_in_sequence(Address address) {
-  if constexpr (Native::kLongestAtomicSequence > 0) {
-    std::array<std::byte, 2 * Native::kLongestAtomicSequence> code{};
-    const Address first = address - Native::kLongestAtomicSequence;
-    const std::span<std::byte> there = std::span(code).first(fetch(first, code));
-    for (std::size_t at = 0; at <= Native::kLongestAtomicSequence && at < there.size();
-         at += Native::kBreakpoint.size()) {
-      if (at + Native::atomic_sequence_length(there.subspan(at)) > Native::kLongestAtomicSequence) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 BreakpointSite& BreakpointTable::site_of(const core::Instruction& instruction) {
   const auto [found, is_new] = sites_.try_emplace(instruction.address);
   BreakpointSite& site = found->second;
@@ -166,7 +139,7 @@ bool BreakpointTable::insert(BreakpointSite& site) {
 
 bool BreakpointTable::write_breakpoint(BreakpointSite& site) {
   const Address address = site.instruction.address;
-  if (!add_to_journal(site)) {
+  if (!add_to_journals(site) || !target_journal_.flush(memory_)) {
     return false;
   }
   if (!memory_.write(address, Native::kBreakpoint)) {
@@ -183,34 +156,67 @@ bool BreakpointTable::write_breakpoint(BreakpointSite& site) {
 /// guardian does not know yet, still has the breakpoint.
 bool BreakpointTable::add_to_journal(BreakpointSite& site) {
   if (site.journal_entry == Journal::kNoEntry) {
-    const bool last =
-        site.instruction.flow == core::Flow::syscall;  // see CountedCode::insert_gate()
-    site.journal_entry = guardian_.journal().add(space_, site.instruction.address, site.code, last);
+    site.journal_entry = guardian_.journal().add(space_, site.instruction.address, site.code,
+                                                 is_restored_last(site));
   }
   return site.journal_entry != Journal::kNoEntry;
 }
 
+/// In the target as well; flush() has to follow.
+bool BreakpointTable::add_to_journals(BreakpointSite& site) {
+  if (site.target_entry == TargetJournal::kNoEntry && target_journal_.place().size() > 0) {
+    site.target_entry =
+        target_journal_.add(site.instruction.address, site.code, is_restored_last(site));
+    if (site.target_entry == TargetJournal::kNoEntry) {
+      return false;
+    }
+  }
+  return add_to_journal(site);
+}
+
 bool BreakpointTable::remove(BreakpointSite& site) {
-  const bool written = memory_.write(site.instruction.address,
-                                     std::span(site.code).first(Native::kBreakpoint.size()));
   site.inserted = false;
-  return written;
+  return is_breakpoint_at(memory_, site.instruction.address) &&
+         memory_.write(site.instruction.address,
+                       std::span(site.code).first(Native::kBreakpoint.size()));
 }
 
-void BreakpointTable::restore_all() {
-  restore({Address{0}, Address{~std::uint64_t{0}}});
-  may_insert_ = false;
+std::vector<BreakpointSite*> BreakpointTable::overwritten() {
+  return find_overwritten(memory_, inserted_in(kEverywhere));
 }
 
-void BreakpointTable::restore(core::AddressRange range) {
+void BreakpointTable::remember_removed(core::AddressRange range) {
+  for (const auto& [address, site] : sites_) {
+    if (!site.inserted && range.contains(address)) {
+      forgotten_.remember(site);
+    }
+  }
+}
+
+void BreakpointTable::leave_page(Address address) {
+  const std::uint64_t page = address.value() / kEditedPage;
+  const core::AddressRange range{Address{page * kEditedPage}, Address{(page + 1) * kEditedPage}};
+  restore(range);
+  original_.forget(range);
+  unwritable_pages_.insert(page);
+}
+
+std::vector<BreakpointSite*> BreakpointTable::inserted_in(core::AddressRange range) {
   std::vector<BreakpointSite*> inserted;
   for (auto& [address, site] : sites_) {
     if (site.inserted && range.contains(address)) {
       inserted.push_back(&site);
     }
   }
-  remove_all(std::move(inserted));
+  return inserted;
 }
+
+void BreakpointTable::restore_all() {
+  restore(kEverywhere);
+  may_insert_ = false;
+}
+
+void BreakpointTable::restore(core::AddressRange range) { remove_all(inserted_in(range)); }
 
 void BreakpointTable::remove_all(std::vector<BreakpointSite*> sites) {
   for_each_page(sites, [this](std::span<BreakpointSite* const> of_page, std::uint64_t /*page*/) {
@@ -242,14 +248,15 @@ void BreakpointTable::insert_all(std::vector<BreakpointSite*> sites) {
       const bool is_as_expected =
           !is_breakpoint(there) &&
           std::equal(site.code.begin(), site.code.begin() + size, there.begin());
-      site.inserted = is_as_expected && add_to_journal(site);
+      site.inserted = is_as_expected && add_to_journals(site);
       if (site.inserted) {
         site.insertion = insertions_++;
         put_code(Native::kBreakpoint, there);
       }
       return site.inserted;
     };
-    if (!edit_page(memory_, of_page, insert_one)) {
+    const auto before_write = [this] { return target_journal_.flush(memory_); };
+    if (!edit_page(memory_, of_page, insert_one, before_write)) {
       unwritable_pages_.insert(page);
       for (BreakpointSite* const site : of_page) {
         remove_from_journal(*site);
@@ -281,6 +288,7 @@ void BreakpointTable::forget_sites(core::AddressRange range) {
   for (auto& entry : sites_) {
     if (inside(entry)) {
       remove_from_journal(entry.second);
+      target_journal_.remove(memory_, entry.second.target_entry);
     }
     entry.second.edge_cache.clear();
   }

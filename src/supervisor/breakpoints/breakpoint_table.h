@@ -18,6 +18,8 @@
 #include "core/mapping.h"
 #include "supervisor/breakpoints/breakpoint_site.h"
 #include "supervisor/breakpoints/original_code.h"
+#include "supervisor/breakpoints/target_journal.h"
+#include "supervisor/breakpoints/written_code.h"
 #include "supervisor/guardian/guardian.h"
 #include "supervisor/injection/xol_area.h"
 #include "supervisor/linux/ptrace.h"
@@ -25,10 +27,24 @@
 
 namespace sp::supervisor {
 
+/// The kernel's struct sigaction.
+struct SignalAction {
+  std::uint64_t handler = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t restorer = 0;
+  std::uint64_t mask = 0;
+
+  [[nodiscard]] bool is_default() const { return handler == 0; }
+  [[nodiscard]] bool is_ignore() const { return handler == 1; }
+  [[nodiscard]] bool has_handler() const { return handler > 1; }
+};
+
 /// The injected SIGTRAP handler of one address space; see trap_handler.h.
 struct TrapHandler {
   bool tried = false;          // to install it
   core::Address page;          // 0: there is none
+  std::uint64_t size = 0;      // of what is mapped from there on, bytes
+  SignalAction program;        // what the program has set for SIGTRAP: SIG_IGN or SIG_DFL
   core::Address code_cave;     // system calls are made here where there is no page
   core::Address syscall_site;  // system calls are made here
   bool is_installed = false;
@@ -64,13 +80,19 @@ class BreakpointTable {
   void disable() { may_insert_ = false; }
 
   /// The site at `address` if its breakpoint is inserted, else nullptr.
-  [[nodiscard]] BreakpointSite* inserted_at(core::Address address);
+  [[nodiscard]] BreakpointSite* inserted_at(core::Address address) {
+    BreakpointSite* const site = site_at(address);
+    return site != nullptr && site->inserted ? site : nullptr;
+  }
   /// The site at `address`, inserted or not, or nullptr.
   [[nodiscard]] BreakpointSite* site_at(core::Address address);
   /// The site at `address` if its breakpoint is removed, else nullptr.
-  [[nodiscard]] BreakpointSite* removed_at(core::Address address);
+  [[nodiscard]] BreakpointSite* removed_at(core::Address address) {
+    BreakpointSite* const site = site_at(address);
+    return site != nullptr && !site->inserted ? site : nullptr;
+  }
   /// There is or was a breakpoint at `address`: a trap there may be reported after its removal.
-  [[nodiscard]] bool is_known_site(core::Address address) const;
+  [[nodiscard]] bool is_known_site(core::Address address) const { return sites_.contains(address); }
   /// How many breakpoints were inserted so far.
   [[nodiscard]] std::uint64_t insertions() const { return insertions_; }
 
@@ -97,6 +119,18 @@ class BreakpointTable {
   void remove_all(std::vector<BreakpointSite*> sites);
   void insert_all(std::vector<BreakpointSite*> sites);
 
+  [[nodiscard]] bool is_unchanged(const BreakpointSite& site) const {
+    return supervisor::is_unchanged(memory_, site);
+  }
+  /// Sites whose breakpoint the program has overwritten.
+  [[nodiscard]] std::vector<BreakpointSite*> overwritten();
+  /// A thread has met a breakpoint that is removed, or forgotten: see written_code.h.
+  bool remove_written_back(core::Address address) {
+    return forgotten_.remove_written_back(memory_, address);
+  }
+  /// Removes the breakpoints of the page, where the program writes code; inserts none there again.
+  void leave_page(core::Address address);
+
   /// Removes every breakpoint and inserts none from then on.
   void restore_all();
   /// Removes the breakpoints in a range.
@@ -105,8 +139,9 @@ class BreakpointTable {
   [[nodiscard]] const TargetMemory& memory() const { return memory_; }
   [[nodiscard]] TrapHandler& trap_handler() { return trap_handler_; }
   [[nodiscard]] const TrapHandler& trap_handler() const { return trap_handler_; }
-  /// Tells the guardian where the handler's page is, and the page whose it is.
-  void register_trap_handler();
+  /// Tells the guardian where the handler's page is, and the page whose it is. `journal` is the
+  /// place of the target's own journal.
+  void register_trap_handler(core::AddressRange journal);
 
   /// The relocated copy of the site's instruction, made where there is none. `tid` is a thread in a
   /// signal-delivery stop or an interrupt stop; see xol_area.h.
@@ -114,11 +149,6 @@ class BreakpointTable {
   /// The same for an atomic sequence (LL/SC), with breakpoints at the copy's exits. Those are
   /// inserted whether may_insert() or not. Nothing where it cannot be relocated.
   [[nodiscard]] std::optional<core::Address> copy_of_sequence(core::Address from, pid_t tid);
-  /// The length in bytes of the atomic sequence that begins at `address` and can be relocated;
-  /// else 0.
-  [[nodiscard]] std::size_t sequence_at(core::Address address);
-  /// `address` is inside of an atomic sequence, where a breakpoint would make it endless.
-  [[nodiscard]] bool is_in_sequence(core::Address address);
   /// Makes the target map an XOL region near `near` now, so that neither a hit nor a child has to
   /// do so. `tid` as for copy_of().
   void make_room_for_copies(core::Address near, pid_t tid) {
@@ -129,19 +159,24 @@ class BreakpointTable {
  protected:
   /// The site of an instruction, created where it is new.
   BreakpointSite& site_of(const core::Instruction& instruction);
+  /// Remembers the removed breakpoints of a range over forget_sites(), for remove_written_back().
+  void remember_removed(core::AddressRange range);
   /// Forgets everything about a range whose memory is gone.
   void forget_sites(core::AddressRange range);
   [[nodiscard]] const CodeRegions& regions() const { return original_.regions(); }
   [[nodiscard]] bool maps_are_old() const { return original_.maps_are_old(); }
 
  private:
+  [[nodiscard]] std::vector<BreakpointSite*> inserted_in(core::AddressRange range);
   /// Makes copied memory hold exactly the breakpoints that the table says.
   void resync_all();
   bool add_to_journal(BreakpointSite& site);
+  bool add_to_journals(BreakpointSite& site);
   bool write_breakpoint(BreakpointSite& site);
   void remove_from_journal(BreakpointSite& site);
 
   Guardian& guardian_;
+  TargetJournal target_journal_;
   std::uint32_t space_;
   core::ProcessId owner_;
   bool may_insert_;
@@ -151,6 +186,7 @@ class BreakpointTable {
   OriginalCode original_;
   std::unordered_set<std::uint64_t> unwritable_pages_;
   std::unordered_map<core::Address, BreakpointSite> sites_;
+  ForgottenSites forgotten_;
   std::uint64_t insertions_ = 0;
 };
 

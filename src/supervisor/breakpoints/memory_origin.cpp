@@ -16,7 +16,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeTrapHandler;
+using Rescue = arch::NativeTrapHandler::Rescue;
 
 /// For containers that refuse kcmp(2): a byte written into our page of the one shows in the other.
 bool shows_in_each_other(const BreakpointTable& parent, pid_t child) {
@@ -41,16 +41,15 @@ bool shows_in_each_other(const BreakpointTable& parent, pid_t child) {
 }  // namespace
 
 MemoryOrigin memory_origin(const BreakpointTable& code, pid_t child) {
-  static_assert(NativeTrapHandler::kSpace == NativeTrapHandler::kOwner + sizeof(std::uint64_t));
+  static_assert(Rescue::kSpace == Rescue::kOwner + sizeof(std::uint64_t));
   std::array<std::uint64_t, 2> words{};
   const auto bytes = std::as_writable_bytes(std::span(words));
   const core::Address page = code.trap_handler().page;
   if (page == core::Address{}) {
     return MemoryOrigin::unknown;
   }
-  const bool is_ours =
-      TargetMemory(child).read(page + NativeTrapHandler::kOwner, bytes) == bytes.size() &&
-      words[0] == static_cast<std::uint64_t>(::getpid()) && words[1] != 0;
+  const bool is_ours = TargetMemory(child).read(page + Rescue::kOwner, bytes) == bytes.size() &&
+                       words[0] == static_cast<std::uint64_t>(::getpid()) && words[1] != 0;
   return !is_ours                   ? MemoryOrigin::before_handler
          : words[1] == code.space() ? MemoryOrigin::copy
                                     : MemoryOrigin::other_process;

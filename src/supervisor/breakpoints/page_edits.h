@@ -33,11 +33,11 @@ void for_each_page(std::vector<BreakpointSite*>& sites, const Visit& visit) {
 }
 
 /// Reads the bytes around `sites`, which lie in one page, calls `change(site, bytes there)` for
-/// each, which returns whether it changed the bytes, and writes them back. False where the write
-/// failed.
-template <typename Change>
+/// each, which returns whether it changed the bytes, and writes them back if `before_write`, called
+/// first, returns true. False where that or the write failed.
+template <typename Change, typename BeforeWrite>
 bool edit_page(const TargetMemory& memory, std::span<BreakpointSite* const> sites,
-               const Change& change) {
+               const Change& change, const BeforeWrite& before_write) {
   constexpr std::size_t kSize = arch::Native::kBreakpoint.size();
   const core::Address begin = sites.front()->instruction.address;
   std::array<std::byte, kEditedPage + kLongestCode> there;
@@ -53,7 +53,13 @@ bool edit_page(const TargetMemory& memory, std::span<BreakpointSite* const> site
       end = std::max(end, at + kSize);
     }
   }
-  return first >= end || memory.write(begin + first, span.subspan(first, end - first));
+  return first >= end ||
+         (before_write() && memory.write(begin + first, span.subspan(first, end - first)));
+}
+template <typename Change>
+bool edit_page(const TargetMemory& memory, std::span<BreakpointSite* const> sites,
+               const Change& change) {
+  return edit_page(memory, sites, change, [] { return true; });
 }
 
 /// A breakpoint instruction stands there.

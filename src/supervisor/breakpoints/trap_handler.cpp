@@ -23,39 +23,28 @@ namespace sp::supervisor {
 namespace {
 
 using arch::NativeTrapHandler;
+using Rescue = NativeTrapHandler::Rescue;
 using core::Address;
 
 constexpr std::uint64_t kPageSize = 4096;
-constexpr std::uint64_t kMapped = 2 * kPageSize;  // code, and a page for what calls answer
-constexpr std::uint64_t kOurAction = 64;          // within the page, behind the code
-constexpr std::uint64_t kDefaultAction = 128;     // zeros
-constexpr std::uint64_t kCalls = 512;             // up to the page's end
+/// How much room for the target's journal is tried, bytes; zeros cost nothing.
+constexpr std::array<std::uint64_t, 3> kJournalSizes = {16U << 20U, 1U << 20U, 16U << 10U};
 constexpr std::uint64_t kMaskSize = 8;
 /// Where neither the kernel nor a sanitizer puts anything, so that nothing of the target's is
 /// moved.
 constexpr std::uint64_t kHint = 0x6800'0000'0000;
 
-/// The kernel's struct sigaction.
-struct Action {
-  std::uint64_t handler = 0;
-  std::uint64_t flags = 0;
-  std::uint64_t restorer = 0;
-  std::uint64_t mask = 0;
-};
-
+/// `action`: where in the handler's page.
 bool set_action(const TrapHandler& handler, pid_t tid, std::uint64_t action) {
   const auto result = remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
                                      {SIGTRAP, handler.page.value() + action, 0, kMaskSize, 0, 0});
   return result && *result == 0;
 }
 
-/// The default action, or what an earlier run of ours that was killed has left.
+/// What an earlier run of ours that was killed has left.
 bool may_replace(const BreakpointTable& code, std::uint64_t handler) {
-  if (handler == 0) {
-    return true;
-  }
-  constexpr auto& kCode = NativeTrapHandler::kHandler;
-  constexpr auto& kDisarmed = NativeTrapHandler::kDisarmed;
+  constexpr auto& kCode = Rescue::kCode;
+  constexpr auto& kDisarmed = Rescue::kDisarmed;
   constexpr std::size_t kFirst = kDisarmed.size();
   std::array<std::byte, kCode.size()> there{};
   if (handler % kPageSize != 0 || code.memory().read(Address{handler}, there) != there.size() ||
@@ -68,65 +57,91 @@ bool may_replace(const BreakpointTable& code, std::uint64_t handler) {
   return true;
 }
 
-void install(BreakpointTable& code, pid_t tid) {
-  TrapHandler& handler = code.trap_handler();
-  constexpr std::uint64_t kRestorerFlag = 0x04000000;  // SA_RESTORER
+/// Maps a page for the handler's code, one for what calls answer, and the journal; all but the
+/// second read-only for the target. 0 where that fails.
+std::uint64_t map_pages(TrapHandler& handler, pid_t tid) {
   const auto call = [&](long number, const std::array<std::uint64_t, 6>& arguments) {
     return remote_syscall(tid, handler.syscall_site, number, arguments).value_or(-1);
   };
-  handler.code_cave = handler.syscall_site = find_code_cave(tid).value_or(Address{});
-  const std::int64_t page = handler.code_cave == Address{}
-                                ? -1
-                                : call(SYS_mmap, {kHint, kMapped, PROT_READ | PROT_WRITE,
-                                                  MAP_PRIVATE | MAP_ANONYMOUS, ~0ULL, 0});
-  if (page < 0) {
-    return;
+  for (const std::uint64_t journal : kJournalSizes) {
+    const std::uint64_t size = Rescue::kBreakpoints + journal;
+    const std::int64_t page =
+        call(SYS_mmap, {kHint, size, PROT_READ | PROT_EXEC,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~0ULL, 0});
+    if (page < 0) {
+      continue;
+    }
+    const auto at = static_cast<std::uint64_t>(page);
+    if (call(SYS_mprotect, {at + kPageSize, kPageSize, PROT_READ | PROT_WRITE, 0, 0, 0}) == 0) {
+      handler.size = size;
+      return at;
+    }
+    (void)call(SYS_munmap, {at, size, 0, 0, 0, 0});
   }
-  handler.page = Address{static_cast<std::uint64_t>(page)};
-  const std::uint64_t at = handler.page.value();
-  Action before;
-  const bool asked =
-      call(SYS_rt_sigaction, {SIGTRAP, 0, at, kMaskSize, 0, 0}) == 0 &&
-      code.memory().read(handler.page, std::as_writable_bytes(std::span(&before, 1))) ==
-          sizeof before;
-  const Action ours{at, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag,
-                    at + NativeTrapHandler::kRestorer, 0};
-  static_assert(NativeTrapHandler::kHandler.size() <= NativeTrapHandler::kOwner &&
-                NativeTrapHandler::kHandler.size() <= kOurAction &&
-                NativeTrapHandler::kSpace + sizeof(std::uint64_t) <= kDefaultAction);
-  std::array<std::byte, kDefaultAction> content{};
-  std::memcpy(content.data(), NativeTrapHandler::kHandler.data(),
-              NativeTrapHandler::kHandler.size());
-  std::memcpy(content.data() + kOurAction, &ours, sizeof ours);
-  const auto owner = static_cast<std::uint64_t>(::getpid());
-  std::memcpy(content.data() + NativeTrapHandler::kOwner, &owner, sizeof owner);
-  const bool is_ready = asked && may_replace(code, before.handler) &&
-                        code.memory().write(handler.page, content) &&
-                        call(SYS_mprotect, {at, kPageSize, PROT_READ | PROT_EXEC, 0, 0, 0}) == 0;
-  // What a call leaves where we are killed in it is in our own page from now on.
-  handler.syscall_site = is_ready ? handler.page + kCalls : handler.code_cave;
-  handler.is_installed = is_ready && set_action(handler, tid, kOurAction);
-  if (handler.is_installed) {
-    code.register_trap_handler();
-  } else {
-    handler.syscall_site = handler.code_cave;
-    (void)call(SYS_munmap, {at, kMapped, 0, 0, 0, 0});
-    handler.page = Address{};
-  }
+  return 0;
 }
 
-/// The handler that SIGTRAP has in the target; nothing where it cannot be asked.
-std::optional<std::uint64_t> handler_now(BreakpointTable& code, pid_t tid) {
+/// What the handler's page holds.
+std::array<std::byte, Rescue::kCalls> page_content(Address page, const SignalAction& program) {
+  std::array<std::byte, Rescue::kCalls> content{};
+  static_assert(Rescue::kCode.size() <= Rescue::kOwner);
+  constexpr std::uint64_t kRestorerFlag = 0x04000000;  // SA_RESTORER
+  const auto put = [&content](std::size_t at, const auto& value) {
+    std::memcpy(content.data() + at, &value, sizeof value);
+  };
+  put(0, Rescue::kCode);
+  put(Rescue::kOwner, static_cast<std::uint64_t>(::getpid()));
+  put(Rescue::kOurAction,
+      SignalAction{page.value(), SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag,
+                   page.value() + Rescue::kRestorer, 0});
+  put(Rescue::kProgramAction, program);
+  return content;
+}
+
+/// The action that SIGTRAP has in the target; nothing where it cannot be asked.
+std::optional<SignalAction> action_now(BreakpointTable& code, pid_t tid) {
   const TrapHandler& handler = code.trap_handler();
   const Address answer = handler.page + kPageSize;
-  Action now;
+  SignalAction now;
   const auto asked = remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
                                     {SIGTRAP, 0, answer.value(), kMaskSize, 0, 0});
   if (!asked || *asked != 0 ||
       code.memory().read(answer, std::as_writable_bytes(std::span(&now, 1))) != sizeof now) {
     return std::nullopt;
   }
-  return now.handler;
+  return now;
+}
+
+void install(BreakpointTable& code, pid_t tid) {
+  TrapHandler& handler = code.trap_handler();
+  handler.code_cave = handler.syscall_site = find_code_cave(tid).value_or(Address{});
+  handler.page = Address{handler.code_cave == Address{} ? 0 : map_pages(handler, tid)};
+  if (handler.page == Address{}) {
+    return;
+  }
+  const auto known = action_now(code, tid);
+  SignalAction before = known.value_or(SignalAction{});
+  if (before.is_default()) {
+    before = handler.program;  // an exec has made it that
+  }
+  if (before.has_handler() && may_replace(code, before.handler)) {
+    before = {};
+  }
+  const bool is_ready = known && !before.has_handler() &&
+                        code.memory().write(handler.page, page_content(handler.page, before));
+  // What a call leaves where we are killed in it is in our own page from now on.
+  handler.syscall_site = is_ready ? handler.page + Rescue::kCalls : handler.code_cave;
+  handler.is_installed = is_ready && set_action(handler, tid, Rescue::kOurAction);
+  if (handler.is_installed) {
+    handler.program = before;
+    const Address journal = handler.page + Rescue::kBreakpoints;
+    code.register_trap_handler({journal, handler.page + handler.size});
+  } else {
+    handler.syscall_site = handler.code_cave;
+    (void)remote_syscall(tid, handler.syscall_site, SYS_munmap,
+                         {handler.page.value(), handler.size, 0, 0, 0, 0});
+    handler.page = Address{};
+  }
 }
 
 /// Keeps the signal of a stop over calls made in it.
@@ -167,18 +182,27 @@ std::string_view reason_for_no_breakpoints(const BreakpointTable& code) {
                "superprofiler";
 }
 
+void set_program_action(BreakpointTable& code, const SignalAction& action) {
+  TrapHandler& handler = code.trap_handler();
+  handler.program = action;
+  (void)code.memory().write(handler.page + Rescue::kProgramAction,
+                            std::as_bytes(std::span(&action, 1)));
+}
+
 bool renew_trap_handler(BreakpointTable& code, pid_t tid) {
   TrapHandler& handler = code.trap_handler();
   if (!handler.is_installed) {
     return false;
   }
   const KeptSignal kept(tid);
-  const auto current = handler_now(code, tid);
-  if (!current || *current == handler.page.value()) {
+  const auto current = action_now(code, tid);
+  if (!current || current->handler == handler.page.value()) {
     return true;
   }
-  const bool is_free = *current == 0 || *current == 1;  // SIG_DFL, SIG_IGN
-  handler.is_installed = is_free && set_action(handler, tid, kOurAction);
+  handler.is_installed = !current->has_handler() && set_action(handler, tid, Rescue::kOurAction);
+  if (handler.is_installed && current->is_ignore()) {
+    set_program_action(code, *current);
+  }
   return handler.is_installed;
 }
 
@@ -189,10 +213,10 @@ bool reset_trap_action(BreakpointTable& code, pid_t tid) {
   }
   const KeptSignal kept(tid);
   // The target may have one of its own since the last look.
-  const auto current = handler_now(code, tid);
-  const bool has_other = current && *current != handler.page.value();
-  handler.is_installed = !has_other && !set_action(handler, tid, kDefaultAction);
-  return has_other && *current != 0;
+  const auto current = action_now(code, tid);
+  const bool has_other = current && current->handler != handler.page.value();
+  handler.is_installed = !has_other && !set_action(handler, tid, Rescue::kProgramAction);
+  return has_other && current->has_handler();
 }
 
 void remove_trap_handler(BreakpointTable& code, pid_t tid) {
@@ -206,7 +230,7 @@ void remove_trap_handler(BreakpointTable& code, pid_t tid) {
     // The module may be gone that had room at the beginning.
     handler.syscall_site = handler.code_cave = find_code_cave(tid).value_or(Address{});
     (void)remote_syscall(tid, handler.syscall_site, SYS_munmap,
-                         {handler.page.value(), kMapped, 0, 0, 0, 0});
+                         {handler.page.value(), handler.size, 0, 0, 0, 0});
     handler.page = Address{};
   }
 }

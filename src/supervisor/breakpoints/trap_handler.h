@@ -11,8 +11,9 @@ namespace sp::supervisor {
 
 /// The injected SIGTRAP handler, which saves a process with breakpoints if superprofiler is killed:
 /// it sends a thread that runs into a breakpoint back to it until the guardian has removed the
-/// breakpoint. It lies in a page of ours in the target, with a second page for the results of
-/// system calls that the target makes for us.
+/// breakpoint, and where nobody does removes all breakpoints itself (arch/*/rescue_code.h). It lies
+/// in a page of ours in the target, with a second page for the results of system calls that the
+/// target makes for us, and the target's own journal.
 ///
 /// All functions need the thread in a signal-delivery or interrupt stop.
 
@@ -24,12 +25,15 @@ inline constexpr std::uint64_t kTrapHandlerScratch = 8000;
 void install_trap_handler(BreakpointTable& code, pid_t tid);
 /// Why the handler could not be installed; follows "process N ".
 [[nodiscard]] std::string_view reason_for_no_breakpoints(const BreakpointTable& code);
+/// The program sets SIGTRAP's action to SIG_IGN or SIG_DFL. The kernel keeps ours: it would give a
+/// thread that hits a breakpoint with SIGTRAP ignored the default action.
+void set_program_action(BreakpointTable& code, const SignalAction& action);
 /// Installs the handler again if it is no longer in place. False if the process has a handler of
 /// its own now.
 [[nodiscard]] bool renew_trap_handler(BreakpointTable& code, pid_t tid);
-/// Resets SIGTRAP to its default action, because a SIGTRAP of the target's own is about to be
-/// delivered, or because the target is being detached. True if the target has a handler of its own
-/// now, which stays.
+/// Resets SIGTRAP to what the program has set, SIG_DFL or SIG_IGN, because a SIGTRAP of the
+/// target's own is about to be delivered, or because the target is being detached. True if the
+/// target has a handler of its own now, which stays.
 bool reset_trap_action(BreakpointTable& code, pid_t tid);
 /// Removes the handler and our pages. No breakpoint may be left.
 void remove_trap_handler(BreakpointTable& code, pid_t tid);

@@ -19,16 +19,16 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeTrapHandler;
+using Rescue = arch::NativeTrapHandler::Rescue;
 using std::chrono::milliseconds;
 
 /// Checks the owner first: by now another superprofiler may have attached, with a handler at the
 /// same address.
 void disarm(int memory, std::uint64_t handler, std::uint64_t superprofiler) {
-  constexpr auto& kDisarmed = NativeTrapHandler::kDisarmed;
+  constexpr auto& kDisarmed = Rescue::kDisarmed;
   const auto at = static_cast<off_t>(handler);
   std::uint64_t owner = 0;
-  if (::pread(memory, &owner, sizeof owner, at + static_cast<off_t>(NativeTrapHandler::kOwner)) ==
+  if (::pread(memory, &owner, sizeof owner, at + static_cast<off_t>(Rescue::kOwner)) ==
           static_cast<ssize_t>(sizeof owner) &&
       owner == superprofiler) {
     [[maybe_unused]] const ssize_t written =

@@ -15,7 +15,7 @@
 namespace sp::supervisor {
 namespace {
 
-using arch::NativeTrapHandler;
+using Rescue = arch::NativeTrapHandler::Rescue;
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -36,10 +36,9 @@ std::vector<pid_t> all_processes() {
 /// superprofiler.
 std::optional<std::uint32_t> read_space(int memory, std::uint64_t handler,
                                         std::uint64_t superprofiler) {
-  static_assert(NativeTrapHandler::kSpace == NativeTrapHandler::kOwner + sizeof(std::uint64_t));
+  static_assert(Rescue::kSpace == Rescue::kOwner + sizeof(std::uint64_t));
   std::array<std::uint64_t, 2> words{};
-  if (::pread(memory, words.data(), sizeof words,
-              static_cast<off_t>(handler + NativeTrapHandler::kOwner)) ==
+  if (::pread(memory, words.data(), sizeof words, static_cast<off_t>(handler + Rescue::kOwner)) ==
           static_cast<ssize_t>(sizeof words) &&
       words[0] == superprofiler) {
     return static_cast<std::uint32_t>(words[1]);

@@ -47,11 +47,11 @@ ForkOrigin ForkOrigins::find(pid_t child, const TracedProcess* parent) const {
   }
   if (auto code = parent != nullptr ? share_code(*parent) : nullptr;
       code != nullptr && memory_origin(*code, child) != MemoryOrigin::other_process) {
-    return {std::move(code), 0, false};
+    return {std::move(code), 0, false, false};
   }
   for (const Ended& ended : ended_) {
     if (memory_origin(*ended.code, child) == MemoryOrigin::copy) {
-      return {ended.code, 0, false};
+      return {ended.code, 0, false, false};
     }
   }
   return {};

@@ -19,6 +19,7 @@ struct ForkOrigin {
   std::shared_ptr<InstrumentedCode> code;  // null: its creator's process has none
   std::uint64_t insertions = 0;  // BreakpointTable::insertions() before the fork; 0: not known
   bool blocks_trap = false;      // the creator blocks SIGTRAP, as the program sees it
+  bool clears_handlers = false;  // the task has no handlers (CLONE_CLEAR_SIGHAND)
 };
 
 /// Where new tasks come from: those that were announced by their creator's fork, vfork or clone

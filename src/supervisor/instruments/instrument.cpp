@@ -1,6 +1,7 @@
 #include "supervisor/instruments/instrument.h"
 
 #include "supervisor/breakpoints/memory_origin.h"
+#include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/trap_origin.h"
 
@@ -13,6 +14,9 @@ void Instrument::begin_child(TracedProcess& process, pid_t tid, const ForkOrigin
     begin_process(process, tid, false);
   } else {
     process.code_state = copy_code(process, tid, origin);
+  }
+  if (origin.clears_handlers) {
+    (void)renew_trap_handler(*instrumented_code(process), tid);
   }
 }
 

@@ -51,6 +51,9 @@ class Instrument {
   /// A new program, by exec or at the attach. `tid` is one of its threads. `from_start`: none of
   /// its instructions was executed yet.
   virtual void begin_process(TracedProcess& process, pid_t tid, bool from_start) = 0;
+  /// `caller` has called exec and stands, with the tid `tid`, in front of the new program: what the
+  /// program inherits from the old one is put in place. Ends the old program's code_state.
+  virtual void before_exec(Tracee& caller, pid_t tid) = 0;
   /// What a task that `parent` creates now inherits of it.
   [[nodiscard]] virtual ForkOrigin origin_of(const Tracee& parent) const = 0;
   /// A forked process: it shares its parent's memory (vfork) or has a copy of it. `origin.code` is

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "supervisor/breakpoints/breakpoint_table.h"
+#include "supervisor/instruments/signal_handlers.h"
 #include "supervisor/tracees/instrument_state.h"
 #include "supervisor/tracees/tracee.h"
 
@@ -11,10 +12,32 @@ namespace sp::supervisor {
 class InstrumentedCode : public CodeState, public BreakpointTable {
  public:
   using BreakpointTable::BreakpointTable;
+  /// A forked child's, as BreakpointTable's.
+  InstrumentedCode(core::ProcessId owner, pid_t tid, const InstrumentedCode& parent,
+                   std::uint64_t inherited)
+      : BreakpointTable(owner, tid, parent, inherited), signal_handlers_(parent.signal_handlers_) {}
+
+  /// The site for a gate; nullptr where there is one already.
+  [[nodiscard]] BreakpointSite* gate_site(const core::Instruction& instruction) {
+    BreakpointSite& site = site_of(instruction);
+    return site.gate == Gate::none ? &site : nullptr;
+  }
+  /// How SIGTRAP stands in the handlers of other signals.
+  [[nodiscard]] SignalHandlers& signal_handlers() { return signal_handlers_; }
 
   /// Whether a breakpoint that a displaced step has removed is inserted again.
   [[nodiscard]] virtual bool should_reinsert(const BreakpointSite& /*site*/) const { return true; }
+
+ private:
+  SignalHandlers signal_handlers_;
 };
+
+/// Gives new code what exec hands on of SIGTRAP's action.
+inline void inherit_action(TracedProcess& process) {
+  if (process.ignores_sigtrap) {
+    static_cast<InstrumentedCode&>(*process.code_state).trap_handler().program.handler = 1;
+  }
+}
 
 /// The code of a process that has some.
 [[nodiscard]] inline InstrumentedCode* instrumented_code(const TracedProcess& process) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -38,9 +39,23 @@ bool can_hold_breakpoints(const core::Mapping& mapping) {
          !mapping.path.empty() && mapping.path.front() == '/';
 }
 
+std::string_view file_name(const core::Mapping& mapping) {
+  return std::string_view(mapping.path).substr(mapping.path.rfind('/') + 1);
+}
+
 bool is_loader(const core::Mapping& mapping) {
-  const std::string_view name = std::string_view(mapping.path).substr(mapping.path.rfind('/') + 1);
+  const std::string_view name = file_name(mapping);
   return name.starts_with("ld-") || name.starts_with("ld.");
+}
+
+bool is_libc(const core::Mapping& mapping) {
+  const std::string_view name = file_name(mapping);
+  return name.starts_with("libc.so") || name.starts_with("libc-") || name.starts_with("ld-musl");
+}
+
+/// The glibc before 2.34 has threads in a library of its own.
+bool is_libpthread(const core::Mapping& mapping) {
+  return file_name(mapping).starts_with("libpthread");
 }
 
 }  // namespace
@@ -74,6 +89,31 @@ std::vector<ScannedModule> ModuleScan::find_wanted(
     wanted.push_back({mapping.range, std::move(file), bias});
   }
   return wanted;
+}
+
+ModuleScan::CallingModules ModuleScan::find_calling_modules() const {
+  CallingModules calling;
+  const auto is_any = [this](auto is_wanted) {
+    return std::any_of(maps_.begin(), maps_.end(), [&](const core::Mapping& mapping) {
+      return can_hold_breakpoints(mapping) && is_wanted(mapping);
+    });
+  };
+  const bool has_libc = is_any(is_libc);
+  const bool is_static = !has_libc && !is_any(is_loader);
+  calling.are_all = has_libc || is_static;
+  for (const core::Mapping& mapping : maps_) {
+    const bool is_program = mapping.inode == program_inode_;
+    if (!can_hold_breakpoints(mapping) ||
+        !(is_libc(mapping) || is_libpthread(mapping) || (is_static && is_program))) {
+      continue;
+    }
+    CodeAnalysis::File file{mapping.path, files_.root, is_program, open_image(files_, mapping)};
+    const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
+    if (bias && file.image->machine() == arch::Native::kElfMachine) {
+      calling.modules.push_back({{mapping.range, std::move(file), bias}, mapping.inode});
+    }
+  }
+  return calling;
 }
 
 std::vector<core::Address> ModuleScan::find_library_events(CodeAnalysis& analysis) const {

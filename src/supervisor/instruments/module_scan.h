@@ -35,6 +35,17 @@ class ModuleScan {
   /// Opens their files.
   [[nodiscard]] std::vector<ScannedModule> find_wanted(
       CodeAnalysis& analysis, const std::function<bool(core::AddressRange)>& is_known) const;
+  /// The modules that make system calls for the program.
+  struct CallingModules {
+    struct Module {
+      ScannedModule module;
+      std::uint64_t inode = 0;
+    };
+    std::vector<Module> modules;
+    bool are_all = false;  // false: the loader has still to map libc
+  };
+  /// libc and, in a program without one, the program. Opens their files.
+  [[nodiscard]] CallingModules find_calling_modules() const;
   /// Where shared-library event breakpoints go: the functions that loaders call after they have
   /// mapped a file and before they call the file's constructors, for debuggers (<link.h>, r_brk).
   [[nodiscard]] std::vector<core::Address> find_library_events(CodeAnalysis& analysis) const;

@@ -61,6 +61,39 @@ bool SigtrapMask::unblock(pid_t pid, pid_t tid) {
   return true;
 }
 
+bool SigtrapMask::unblock_again(pid_t pid, pid_t tid) {
+  const auto mask = ptrace::signal_mask(tid);
+  return mask && (*mask & kTrap) != 0 && unblock(pid, tid);
+}
+
+bool SigtrapMask::enter_handler(pid_t tid) {
+  constexpr std::size_t kDeepest = 64;
+  const auto mask = ptrace::signal_mask(tid);
+  const auto registers = ptrace::registers(tid);
+  if (!mask || !registers) {
+    return false;
+  }
+  leave_handlers(tid);
+  if (handlers_.size() == kDeepest) {
+    handlers_.erase(handlers_.begin());  // handlers that are left by longjmp
+  }
+  handlers_.push_back({arch::Native::sp(*registers), blocks_trap_});
+  if ((*mask & kTrap) == 0) {
+    return false;
+  }
+  blocks_trap_ = true;
+  (void)ptrace::set_signal_mask(tid, *mask & ~kTrap);
+  return true;
+}
+
+void SigtrapMask::leave_handlers(pid_t tid) {
+  const auto registers = handlers_.empty() ? core::fail("") : ptrace::registers(tid);
+  while (registers && !handlers_.empty() && arch::Native::sp(*registers) > handlers_.back().sp) {
+    blocks_trap_ = handlers_.back().blocked_before;
+    handlers_.pop_back();
+  }
+}
+
 void SigtrapMask::block_again(pid_t tid) const {
   if (!blocks_trap_) {
     return;
@@ -73,6 +106,7 @@ void SigtrapMask::block_again(pid_t tid) const {
 }
 
 void SigtrapMask::give_back(pid_t tid) {
+  leave_handlers(tid);
   if (changes_ == MaskChanges::seen) {
     block_again(tid);
     return;
@@ -87,6 +121,7 @@ void SigtrapMask::give_back(pid_t tid) {
 
 bool SigtrapMask::may_deliver(pid_t tid) {
   const auto info = ptrace::signal_info(tid);
+  leave_handlers(tid);
   if (changes_ == MaskChanges::unseen || !blocks_trap_ || !info || info->si_code > 0) {
     return true;
   }
@@ -104,6 +139,8 @@ bool SigtrapMask::change(pid_t pid, pid_t tid, const SyscallRequest& call) {
   if (!blocked) {
     return false;
   }
+  changes_ = MaskChanges::seen;
+  leave_handlers(tid);
   const Mask before = blocks_trap_ ? *blocked | kTrap : *blocked;
   std::optional<Mask> after = before;
   std::array<std::byte, sizeof(Mask)> bytes{};

@@ -5,6 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
+
+#include "core/address.h"
 
 namespace sp::supervisor {
 
@@ -25,6 +28,7 @@ enum class MaskChanges {
 class SigtrapMask {
  public:
   explicit SigtrapMask(MaskChanges changes) : changes_(changes) {}
+  void set_changes(MaskChanges changes) { changes_ = changes; }
 
   /// The program blocks SIGTRAP in this thread, though the kernel does not.
   [[nodiscard]] bool blocks_trap() const { return blocks_trap_; }
@@ -33,6 +37,12 @@ class SigtrapMask {
 
   /// The mask has just been set by the program: unblocks SIGTRAP in it. True where it was blocked.
   bool unblock(pid_t pid, pid_t tid);
+  /// The same between two changes, to be sure: a mask without SIGTRAP says nothing.
+  bool unblock_again(pid_t pid, pid_t tid);
+  /// The thread stands at the first instruction of a signal handler, whose mask the kernel has set.
+  /// True where that blocks SIGTRAP. For owners that do not see the handler's return: it has taken
+  /// place once the stack pointer is above where it is now.
+  bool enter_handler(pid_t tid);
   /// Puts the program's mask in place for the kernel to see: a handler's return or a system call
   /// depends on it. unblock() follows.
   void block_again(pid_t tid) const;
@@ -50,10 +60,16 @@ class SigtrapMask {
 
  private:
   void send_held_trap(pid_t pid, pid_t tid);
+  void leave_handlers(pid_t tid);
 
   MaskChanges changes_;
   bool blocks_trap_ = false;
   bool trap_is_held_ = false;  // one was sent to the thread meanwhile
+  struct Handler {
+    core::Address sp;
+    bool blocked_before = false;
+  };
+  std::vector<Handler> handlers_;  // that may not have returned yet
   std::optional<std::uint64_t> unblocked_mask_;
 };
 

@@ -52,8 +52,14 @@ Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& regi
       origin = classify_trap(facts);
     }
   }
+  if (origin == TrapOrigin::target && site == nullptr && facts.si_code &&
+      Native::is_breakpoint_code(*facts.si_code) && code.remove_written_back(trap)) {
+    adjust_pc(tid, registers);
+    return {TrapOrigin::removed_breakpoint, nullptr};
+  }
   if (origin == TrapOrigin::removed_breakpoint) {
     adjust_pc(tid, registers);
+    remove_written_back(code.memory(), *site);
   }
   return {origin, site};
 }
@@ -67,6 +73,9 @@ bool retire_trap(BreakpointTable& code, pid_t tid) {
   const Address trap = Native::breakpoint_of_trap(Native::pc(*registers));
   if (Native::is_breakpoint_code(info->si_code) && code.is_known_site(trap)) {
     adjust_pc(tid, *registers);
+    if (const BreakpointSite* const site = code.site_at(trap)) {
+      remove_written_back(code.memory(), *site);
+    }
     return true;
   }
   return info->si_code == SIGTRAP || Native::is_step_code(info->si_code);

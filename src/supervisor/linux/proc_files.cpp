@@ -209,4 +209,12 @@ std::optional<BlockedCall> parse_syscall(std::string_view text) {
   return call;
 }
 
+bool is_memory_file(pid_t tid, int fd) {
+  std::array<char, 64> path{};
+  const ssize_t size =
+      ::readlink(fmt::format("/proc/{}/fd/{}", tid, fd).c_str(), path.data(), path.size());
+  const std::string_view link(path.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  return link.starts_with("/proc/") && link.ends_with("/mem");
+}
+
 }  // namespace sp::supervisor

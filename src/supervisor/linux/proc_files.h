@@ -36,6 +36,9 @@ struct TaskStat {
 [[nodiscard]] std::optional<std::string_view> status_field(std::string_view status,
                                                            std::string_view name);
 
+/// The descriptor of the thread's process is a /proc/PID/mem.
+[[nodiscard]] bool is_memory_file(pid_t tid, int fd);
+
 /// The bit of a signal in the kernel's masks.
 [[nodiscard]] constexpr std::uint64_t signal_bit(int signal) {
   return std::uint64_t{1} << (signal - 1);

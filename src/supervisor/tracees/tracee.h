@@ -35,7 +35,8 @@ struct TracedProcess {
   bool followed = true;  // false: traced only because it has its parent's breakpoints
   /// The instrument's; null where it has none. Processes that share their memory share it.
   std::shared_ptr<CodeState> code_state;
-  bool from_start = false;  // we traced its program before the first instruction
+  bool from_start = false;       // we traced its program before the first instruction
+  bool ignores_sigtrap = false;  // so its program was started
 };
 
 /// A thread that we have seized.

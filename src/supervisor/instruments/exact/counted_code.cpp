@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arch/native.h"
+#include "supervisor/breakpoints/atomic_sequences.h"
 
 namespace sp::supervisor {
 namespace {
@@ -91,7 +92,7 @@ void CountedCode::extend(DynamicBlock& block, Address start) {
 
 /// An atomic sequence (LL/SC) is executed in a copy, and ends a block.
 bool CountedCode::extend_by_sequence(DynamicBlock& block, const core::Instruction& first) {
-  const std::size_t length = sequence_at(first.address);
+  const std::size_t length = sequence_at(*this, first.address);
   if (length == 0) {
     return false;
   }
@@ -135,6 +136,12 @@ void CountedCode::forget(core::AddressRange range) {
   std::erase_if(gates_, [&range](Address address) { return range.contains(address); });
   std::erase_if(unreported_, [&range](Address address) { return range.contains(address); });
   edges_.clear();
+}
+
+void CountedCode::forget_written(core::AddressRange range) {
+  restore(range);
+  remember_removed(range);
+  forget(range);
 }
 
 core::CodeCounted CountedCode::take() {

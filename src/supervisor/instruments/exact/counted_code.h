@@ -80,6 +80,9 @@ class CountedCode : public InstrumentedCode {
 
   /// Forgets everything about a range whose memory is gone. Its counts must have been taken.
   void forget(core::AddressRange range);
+  /// The same for code that stays and that the program is about to read or write: without our
+  /// breakpoints.
+  void forget_written(core::AddressRange range);
 
  private:
   void extend(DynamicBlock& block, core::Address start);

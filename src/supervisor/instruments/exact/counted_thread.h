@@ -35,10 +35,10 @@ struct CountedThread : ThreadState {
   /// The system call that it is in.
   struct Syscall {
     SyscallRequest request;
-    std::uint64_t insertions = 0;       // of breakpoints, at its entry
-    bool asks_for_trap_action = false;  // sigaction of SIGTRAP, which has our handler
-    bool without_second = false;        // its second argument was replaced by 0
-    bool emulated = false;              // the kernel does nothing
+    std::uint64_t insertions = 0;    // of breakpoints, at its entry
+    bool sets_trap_handler = false;  // sigaction of SIGTRAP, which has our handler
+    bool clears_handlers = false;    // TaskCall::clears_handlers
+    bool emulated = false;           // the kernel does nothing
   };
   std::optional<Syscall> syscall;
 };

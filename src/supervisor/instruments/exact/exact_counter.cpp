@@ -11,27 +11,17 @@
 #include "supervisor/breakpoints/edge_flow.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
+#include "supervisor/instruments/hidden_step.h"
+#include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
-namespace {
 
 using arch::Native;
 using core::Address;
 using core::EdgeFlow;
 using core::Flow;
-
-void hide_step(const Tracee& tracee, const core::Instruction& done, ptrace::Registers& registers) {
-  std::array<std::byte, kLongestCode> bytes{};
-  const std::size_t size = counted_code(*tracee.process).fetch(done.address, bytes);
-  ThreadMemory memory(tracee.id.tid);
-  if (Native::hide_step(std::span(bytes).first(size), registers, memory)) {
-    (void)ptrace::set_registers(tracee.id.tid, registers);
-  }
-}
-
-}  // namespace
 
 ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox, Guardian& guardian)
     : options_(options), guardian_(guardian), flow_(outbox), syscalls_(flow_), runner_(flow_) {}
@@ -41,6 +31,7 @@ ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox, Guardian& guard
 void ExactCounter::begin_process(TracedProcess& process, pid_t tid, bool /*from_start*/) {
   process.code_state =
       std::make_shared<CountedCode>(process.id, tid, options_.inserts_breakpoints, guardian_);
+  inherit_action(process);
 }
 
 std::shared_ptr<InstrumentedCode> ExactCounter::copy_code(const TracedProcess& child, pid_t tid,
@@ -49,10 +40,17 @@ std::shared_ptr<InstrumentedCode> ExactCounter::copy_code(const TracedProcess& c
                                        origin.insertions);
 }
 
+void ExactCounter::before_exec(Tracee& caller, pid_t tid) {
+  counted_thread(caller).mask.block_again(tid);
+  caller.process->ignores_sigtrap =
+      counted_code(*caller.process).trap_handler().program.is_ignore();
+}
+
 ForkOrigin ExactCounter::origin_of(const Tracee& parent) const {
   const CountedThread& thread = counted_thread(parent);
   return {std::static_pointer_cast<InstrumentedCode>(parent.process->code_state),
-          thread.syscall ? thread.syscall->insertions : 0, thread.mask.blocks_trap()};
+          thread.syscall ? thread.syscall->insertions : 0, thread.mask.blocks_trap(),
+          thread.syscall && thread.syscall->clears_handlers};
 }
 
 void ExactCounter::add_thread(Tracee& tracee, bool counted) {
@@ -212,7 +210,7 @@ void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
   } else if (thread.stepped) {
     const std::optional<core::Instruction> done = thread.next;
     if (done) {
-      hide_step(tracee, *done, registers);
+      hide_step(code, tracee.id.tid, done->address, registers);
     }
     if (done && core::ends_block(done->flow)) {
       flow_.cross(tracee, done->address, pc, edge_flow(*done, pc), now);
@@ -269,7 +267,8 @@ void ExactCounter::on_user_stop(Tracee& tracee, UserStop /*stop*/, core::TimePoi
 }
 
 bool ExactCounter::may_deliver_trap(Tracee& tracee) {
-  return counted_thread(tracee).mask.may_deliver(tracee.id.tid);
+  return may_deliver_sent_trap(counted_code(*tracee.process), counted_thread(tracee).mask,
+                               tracee.id.tid);
 }
 
 // ---- letting go, and results

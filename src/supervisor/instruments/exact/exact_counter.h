@@ -35,6 +35,7 @@ class ExactCounter final : public Instrument {
 
   [[nodiscard]] InstrumentNeeds needs() const override { return {.every_thread = true}; }
   void begin_process(TracedProcess& process, pid_t tid, bool from_start) override;
+  void before_exec(Tracee& caller, pid_t tid) override;
   [[nodiscard]] ForkOrigin origin_of(const Tracee& parent) const override;
   void add_thread(Tracee& tracee, bool counted) override;
   void inherit(Tracee& tracee, const ForkOrigin& origin) override;

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/sigtrap_action.h"
+#include "supervisor/instruments/task_calls.h"
 
 namespace sp::supervisor {
 namespace {
@@ -52,9 +55,11 @@ void SyscallEffects::on_entry(Tracee& tracee, const SyscallRequest& request) {
   CountedThread::Syscall syscall;
   syscall.request = request;
   syscall.insertions = counted_code(*tracee.process).insertions();
+  before_memory_access(tracee, request);
   before_maps_change(tracee, request);
+  before_task(tracee, syscall);
   before_sigaction(tracee, syscall);
-  syscall.emulated = emulate_mask_change(tracee, request);
+  syscall.emulated = syscall.emulated || emulate_mask_change(tracee, request);
   if (!syscall.emulated && depends_on_mask(name_of(request))) {
     thread.mask.block_again(tracee.id.tid);
   }
@@ -124,6 +129,19 @@ bool SyscallEffects::emulate_at_gate(Tracee& tracee, const BreakpointSite& gate,
   return true;
 }
 
+/// The program reads or writes its own code through /proc/PID/mem.
+void SyscallEffects::before_memory_access(const Tracee& tracee, const SyscallRequest& request) {
+  constexpr std::array<std::string_view, 8> kCalls = {"read",  "write",  "pread64", "pwrite64",
+                                                      "readv", "writev", "preadv",  "pwritev"};
+  if (std::find(kCalls.begin(), kCalls.end(), name_of(request)) == kCalls.end() ||
+      !is_memory_file(tracee.id.tid, static_cast<int>(request.arguments[0]))) {
+    return;
+  }
+  CountedCode& code = counted_code(*tracee.process);
+  flow_.flush(*tracee.process, tracee.id);
+  code.forget_written({Address{0}, Address{~std::uint64_t{0}}});
+}
+
 void SyscallEffects::before_maps_change(const Tracee& tracee, const SyscallRequest& request) {
   const std::string_view name = name_of(request);
   if (name != "mprotect" && name != "pkey_mprotect" && name != "mremap") {
@@ -136,8 +154,7 @@ void SyscallEffects::before_maps_change(const Tracee& tracee, const SyscallReque
   }
   // The code is about to be changed or moved: without our breakpoints.
   flow_.flush(*tracee.process, tracee.id);
-  code.restore(range);
-  code.forget(range);
+  code.forget_written(range);
 }
 
 void SyscallEffects::after_maps_change(const Tracee& tracee, const SyscallRequest& request,
@@ -165,40 +182,41 @@ void SyscallEffects::after_maps_change(const Tracee& tracee, const SyscallReques
   }
 }
 
+/// At the call's entry.
 void SyscallEffects::before_sigaction(const Tracee& tracee, CountedThread::Syscall& syscall) {
-  TrapHandler& ours = counted_code(*tracee.process).trap_handler();
-  const auto& arguments = syscall.request.arguments;
-  if (!ours.is_installed || arguments[0] != SIGTRAP || name_of(syscall.request) != "rt_sigaction") {
-    return;
+  const pid_t tid = tracee.id.tid;
+  CountedCode& code = counted_code(*tracee.process);
+  const SigactionCall call = emulate_sigaction(code, tid, syscall.request);
+  if (call == SigactionCall::handler) {
+    syscall.sets_trap_handler = true;
+    code.trap_handler().is_installed = false;  // from now on the program has a handler of its own
   }
-  syscall.asks_for_trap_action = true;
-  std::array<std::byte, sizeof(std::uint64_t)> handler{};
-  if (arguments[1] == 0 || !ThreadMemory(tracee.id.tid).read(Address{arguments[1]}, handler)) {
-    return;
-  }
-  if (handler != std::array<std::byte, sizeof(std::uint64_t)>{}) {
-    ours.is_installed = false;  // from now on the program has a handler of its own
-    return;
-  }
-  // The default action is what it sees already.
-  if (auto registers = ptrace::registers(tracee.id.tid)) {
-    NativeTrapHandler::set_second_argument(*registers, 0);
-    syscall.without_second = ptrace::set_registers(tracee.id.tid, *registers).has_value();
+  const auto registers = call == SigactionCall::emulated ? ptrace::registers(tid) : core::fail("");
+  if (registers) {
+    syscall.emulated = ptrace::skip_syscall(tid, *registers, 0).has_value();
   }
 }
 
 void SyscallEffects::after_sigaction(const Tracee& tracee, const CountedThread::Syscall& syscall) {
-  const auto& arguments = syscall.request.arguments;
-  if (syscall.without_second) {
-    if (auto registers = ptrace::registers(tracee.id.tid)) {
-      NativeTrapHandler::set_second_argument(*registers, arguments[1]);
-      (void)ptrace::set_registers(tracee.id.tid, *registers);
-    }
+  const std::uint64_t old = syscall.request.arguments[2];
+  if (syscall.sets_trap_handler && old != 0) {
+    const SignalAction& before = counted_code(*tracee.process).trap_handler().program;
+    (void)ThreadMemory(tracee.id.tid).write(Address{old}, std::as_bytes(std::span(&before, 1)));
   }
-  if (syscall.asks_for_trap_action && arguments[2] != 0) {
-    // The kernel's struct: handler, flags, restorer, mask.
-    constexpr std::array<std::byte, 4 * sizeof(std::uint64_t)> kDefault{};
-    (void)ThreadMemory(tracee.id.tid).write(Address{arguments[2]}, kDefault);
+}
+
+void SyscallEffects::before_task(const Tracee& tracee, CountedThread::Syscall& syscall) {
+  const pid_t tid = tracee.id.tid;
+  const auto task = make_child_traced(tid, syscall.request);
+  if (!task) {
+    return;
+  }
+  syscall.clears_handlers = task->clears_handlers;
+  auto registers = task->first_argument != syscall.request.arguments[0] ? ptrace::registers(tid)
+                                                                        : core::fail("");
+  if (registers) {
+    NativeTrapHandler::set_first_argument(*registers, task->first_argument);
+    (void)ptrace::set_registers(tid, *registers);
   }
 }
 

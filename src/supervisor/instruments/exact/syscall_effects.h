@@ -28,11 +28,13 @@ class SyscallEffects {
   void on_exit(Tracee& tracee, core::Address pc, std::int64_t result, core::TimePoint now);
   void on_sigreturn(Tracee& tracee, core::Address pc, core::TimePoint now);
   [[nodiscard]] static bool emulate_mask_change(Tracee& tracee, const SyscallRequest& request);
+  void before_memory_access(const Tracee& tracee, const SyscallRequest& request);
   void before_maps_change(const Tracee& tracee, const SyscallRequest& request);
   void after_maps_change(const Tracee& tracee, const SyscallRequest& request, std::int64_t result);
   /// The program sees the default action where SIGTRAP has our handler.
   static void before_sigaction(const Tracee& tracee, CountedThread::Syscall& syscall);
   static void after_sigaction(const Tracee& tracee, const CountedThread::Syscall& syscall);
+  static void before_task(const Tracee& tracee, CountedThread::Syscall& syscall);
 
   FlowRecorder& flow_;
 };

@@ -4,6 +4,7 @@
 
 #include "arch/native.h"
 #include "core/log.h"
+#include "supervisor/breakpoints/atomic_sequences.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
@@ -95,7 +96,7 @@ bool ThreadRunner::run_sequence(Tracee& tracee, ptrace::Registers& registers) {
   CountedCode& code = counted_code(*tracee.process);
   const pid_t tid = tracee.id.tid;
   const Address begin = Native::pc(registers);
-  const std::size_t length = code.sequence_at(begin);
+  const std::size_t length = sequence_at(code, begin);
   if (length == 0) {
     return false;
   }

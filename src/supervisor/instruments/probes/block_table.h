@@ -38,6 +38,7 @@ class BlockTable {
     return blocks_[number];
   }
   [[nodiscard]] ProbedBlocks& all() { return blocks_; }
+  [[nodiscard]] const ProbedBlocks& all() const { return blocks_; }
   /// The block that starts at `address`, or nullptr.
   [[nodiscard]] const ProbedBlock* starting_at(core::Address address) const;
   /// `address` is in a block of the function, not only at its start.

@@ -1,14 +1,34 @@
 #include "supervisor/instruments/probes/module_probes.h"
 
+#include <signal.h>
+
 #include <utility>
+#include <vector>
 
 #include "core/log.h"
 #include "core/messages.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/module_scan.h"
 #include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/instruments/probes/written_probes.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/ptrace.h"
 
 namespace sp::supervisor {
+namespace {
+
+/// So that each gets a stop, in which SIGTRAP is unblocked, before it comes to a breakpoint.
+void stop_threads_that_block_trap(const Tracee& tracee) {
+  const auto threads = list_threads(tracee.process->id.pid);
+  for (const pid_t tid : threads ? *threads : std::vector<pid_t>{}) {
+    const auto masks = tid != tracee.id.tid ? read_signal_masks(tid) : std::nullopt;
+    if (masks && (masks->blocked & signal_bit(SIGTRAP)) != 0) {
+      (void)ptrace::interrupt(tid);
+    }
+  }
+}
+
+}  // namespace
 
 void ModuleProbes::begin(Tracee& tracee) {
   TracedProcess& process = *tracee.process;
@@ -27,11 +47,40 @@ void ModuleProbes::begin(Tracee& tracee) {
     return;
   }
   code.trap_handler().look_later(core::Clock::now());
+  stop_threads_that_block_trap(tracee);
+  const bool has_gates = insert_gates(process, *scan);
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
-  if (analysis_.wants_libraries()) {
+  if (analysis_.wants_libraries() || !has_gates) {
     for (const core::Address event : scan->find_library_events(analysis_)) {
       code.insert_loader_breakpoint(event);
     }
+  }
+}
+
+bool ModuleProbes::insert_gates(const TracedProcess& process, const ModuleScan& scan) {
+  ProbedCode& code = probed_code(process);
+  const bool are_complete = gates_.insert(code, scan);
+  if (are_complete) {
+    code.signal_handlers().begin();
+  }
+  return are_complete;
+}
+
+void ModuleProbes::on_library_event(TracedProcess& process, pid_t tid) {
+  ProbedCode& code = probed_code(process);
+  if (!code.signal_handlers().are_told()) {
+    const core::TimePoint begin = core::Clock::now();
+    const auto scan = ModuleScan::read(process.id, tid);
+    if (scan) {
+      code.set_maps(scan->maps());
+    }
+    if (scan && insert_gates(process, *scan) && !analysis_.wants_libraries()) {
+      code.remove_loader_breakpoint();
+    }
+    costs_.add_work(core::Clock::now() - begin);
+  }
+  if (analysis_.wants_libraries()) {
+    update(process, tid, When::at_load);
   }
 }
 
@@ -82,6 +131,7 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
 
 void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
   ProbedCode& code = probed_code(process);
+  end_overwritten(code, core::Clock::now());
   core::CodeProbed probed = code.take();
   if (!probed.blocks.empty() || !probed.edges.empty()) {
     outbox_.deliver({code.owner(), thread, core::Clock::now(), std::move(probed)});

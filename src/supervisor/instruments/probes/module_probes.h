@@ -8,7 +8,9 @@
 #include "core/ids.h"
 #include "supervisor/channels/outbox.h"
 #include "supervisor/instruments/code_analysis.h"
+#include "supervisor/instruments/module_scan.h"
 #include "supervisor/instruments/probes/probe_costs.h"
+#include "supervisor/instruments/syscall_gates.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
@@ -18,7 +20,7 @@ namespace sp::supervisor {
 class ModuleProbes {
  public:
   ModuleProbes(CodeAnalysis& analysis, Outbox& outbox, ProbeCosts& costs)
-      : analysis_(analysis), outbox_(outbox), costs_(costs) {}
+      : analysis_(analysis), outbox_(outbox), costs_(costs), gates_(analysis) {}
 
   /// What was executed of a new module before its probes came.
   enum class When : std::uint8_t {
@@ -31,15 +33,21 @@ class ModuleProbes {
   void begin(Tracee& tracee);
   /// Modules have come or gone.
   void update(TracedProcess& process, pid_t tid, When when);
-  /// The same, where no breakpoint tells of modules, and the last look is long enough ago.
+  /// The loader has mapped a file, or is about to unmap one.
+  void on_library_event(TracedProcess& process, pid_t tid);
+  /// As update(), where no breakpoint tells of modules, and the last look is long enough ago.
   void look_again(TracedProcess& process, pid_t tid);
   /// Delivers what was counted for the process.
   void flush(const TracedProcess& process, core::ThreadId thread);
 
  private:
+  /// True where no more gates are to come.
+  bool insert_gates(const TracedProcess& process, const ModuleScan& scan);
+
   CodeAnalysis& analysis_;
   Outbox& outbox_;
   ProbeCosts& costs_;
+  SyscallGates gates_;
   core::TimePoint next_look_;
 };
 

@@ -7,6 +7,7 @@
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
+#include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/trap_origin.h"
 
 namespace sp::supervisor {
@@ -25,13 +26,16 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
       modules_(*options.analysis, outbox, costs_),
       exploration_(outbox),
       counter_(costs_, options.keep_hot_probes),
-      maintenance_(modules_, costs_, counter_, exploration_) {}
+      maintenance_(modules_, costs_, counter_, exploration_),
+      gates_(maintenance_, costs_, options.keep_hot_probes),
+      hits_(modules_, costs_, counter_, exploration_, gates_) {}
 
 // ---- who comes and goes
 
 void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_start) {
   process.code_state = std::make_shared<ProbedCode>(process.id, tid, *options_.analysis, guardian_,
                                                     options_.derives);
+  inherit_action(process);
   process.from_start = from_start;
 }
 
@@ -43,8 +47,15 @@ std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& c
   return code;
 }
 
+void ProbeCounter::before_exec(Tracee& caller, pid_t tid) {
+  probed_thread(caller).mask.block_again(tid);
+  caller.process->ignores_sigtrap = probed_code(*caller.process).trap_handler().program.is_ignore();
+}
+
 ForkOrigin ProbeCounter::origin_of(const Tracee& parent) const {
-  return {std::static_pointer_cast<InstrumentedCode>(parent.process->code_state), 0, false};
+  const ProbedThread& thread = probed_thread(parent);
+  return {std::static_pointer_cast<InstrumentedCode>(parent.process->code_state), 0,
+          thread.mask.blocks_trap(), thread.clears_handlers};
 }
 
 void ProbeCounter::add_thread(Tracee& tracee, bool counted) {
@@ -53,7 +64,9 @@ void ProbeCounter::add_thread(Tracee& tracee, bool counted) {
   tracee.thread_state = std::move(thread);
 }
 
-void ProbeCounter::inherit(Tracee& /*tracee*/, const ForkOrigin& /*origin*/) {}
+void ProbeCounter::inherit(Tracee& tracee, const ForkOrigin& origin) {
+  probed_thread(tracee).mask.inherit(origin.blocks_trap);
+}
 
 // ---- stops
 
@@ -69,21 +82,32 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   const auto [origin, site] = trap_origin(probed_code(*tracee.process), tid, *registers);
   switch (origin) {
     case TrapOrigin::breakpoint:
-      on_breakpoint(tracee, *site, *registers, now);
+      hits_.on_breakpoint(tracee, *site, *registers, now);
       return true;
     case TrapOrigin::removed_breakpoint:
-      continue_thread(tracee);
+      ProbeHits::continue_thread(tracee);
       return true;
     case TrapOrigin::step:
+      if (thread.delivering != 0) {
+        GateKeeper::end_delivery(tracee, false);
+        ProbeHits::continue_thread(tracee);
+        return true;
+      }
       if (thread.displaced.is_active() || thread.window) {
-        on_step(tracee, *registers, now);
+        hits_.on_step(tracee, *registers, now);
         return true;
       }
       if (was_stepped) {
-        continue_thread(tracee);  // what stopped it has ended the window
+        ProbeHits::continue_thread(tracee);  // what stopped it has ended the window
       }
       return was_stepped;
     case TrapOrigin::handler_entry:
+      if (thread.delivering == 0) {
+        return false;
+      }
+      GateKeeper::end_delivery(tracee, true);
+      ProbeHits::continue_thread(tracee);
+      return true;
     case TrapOrigin::target:
       return false;
     case TrapOrigin::thread_gone:
@@ -93,123 +117,17 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   return false;
 }
 
-void ProbeCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
-                                 core::TimePoint now) {
-  const Address at = site.instruction.address;
-  const Address trap = Native::pc(registers);
-  ProbedCode& code = probed_code(*tracee.process);
-  Native::set_pc(registers, at);
-  (void)ptrace::mark_trap(tracee.id.tid, trap);
-  if (code.is_in_loader_function(at)) {
-    modules_.update(*tracee.process, tracee.id.tid, ModuleProbes::When::at_load);
-    counter_.note_totals(code);
-  }
-  if (site.block == BreakpointSite::kNoBlock) {
-    on_entry(tracee, site, registers);
-    counter_.end_hit(tracee, now);
-    return;
-  }
-  if (site.block == BreakpointSite::kSharedLibraryEvent) {
-    on_library_event(tracee, site, registers);
-    return;
-  }
-  ThreadMemory memory(tracee.id.tid);
-  if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
-    execute_displaced(tracee, site, registers, now);
-    counter_.end_hit(tracee, now);
-    return;
-  }
-  const Address to = Native::pc(registers);
-  (void)ptrace::set_registers(tracee.id.tid, registers);
-  counter_.count_block(tracee, site, now);
-  counter_.count_edge(tracee, site, to, now);
-  if (!probed_thread(tracee).window || exploration_.note_step(tracee, to)) {
-    continue_thread(tracee);
-  }
-  counter_.end_hit(tracee, now);
-}
-
-void ProbeCounter::on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
-  ProbedCode& code = probed_code(*tracee.process);
-  const Address at = site.instruction.address;
-  counter_.enter_function(code, at);
-  if (BreakpointSite* const left = code.inserted_at(at);
-      left != nullptr && left->block == BreakpointSite::kNoBlock) {
-    (void)code.remove(*left);  // not in a function any more
-  }
-  (void)ptrace::set_registers(tracee.id.tid, registers);
-  continue_thread(tracee);
-}
-
-void ProbeCounter::on_library_event(Tracee& tracee, BreakpointSite& site,
-                                    ptrace::Registers& registers) {
-  ThreadMemory memory(tracee.id.tid);
-  if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
-    (void)probed_code(*tracee.process).remove(site);
-  }
-  (void)ptrace::set_registers(tracee.id.tid, registers);
-  continue_thread(tracee);
-}
-
-void ProbeCounter::execute_displaced(Tracee& tracee, BreakpointSite& site,
-                                     ptrace::Registers& registers, core::TimePoint now) {
-  const pid_t tid = tracee.id.tid;
-  ProbedThread& thread = probed_thread(tracee);
-  ProbedCode& code = probed_code(*tracee.process);
-  const auto copy = code.copy_of(site, tid);
-  if (!copy || core::ends_block(site.instruction.flow)) {
-    thread.displaced.begin(code, site, copy, tid, registers);
-    (void)ptrace::step(tid, 0);
-    return;
-  }
-  // Runs freely through the copy and the jump back behind it.
-  Native::set_pc(registers, *copy);
-  (void)ptrace::set_registers(tid, registers);
-  counter_.count_block(tracee, site, now);
-  if (thread.window) {
-    exploration_.end(tracee);
-  }
-  (void)ptrace::resume(tid, 0);
-}
-
-void ProbeCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now) {
-  const Address pc = Native::pc(registers);
-  ProbedThread& thread = probed_thread(tracee);
-  ProbedCode& code = probed_code(*tracee.process);
-  if (thread.displaced.is_active()) {
-    if (thread.displaced.is_in_copy(code, pc)) {
-      (void)ptrace::step(tracee.id.tid, 0);
-      return;
-    }
-    BreakpointSite* const site = code.inserted_at(thread.displaced.finish(code));
-    if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
-      counter_.count_block(tracee, *site, now);
-      counter_.count_edge(tracee, *site, pc, now);
-    }
-    if (thread.window && !exploration_.note_step(tracee, pc)) {
-      return;
-    }
-  } else {
-    exploration_.hide_step(tracee, registers);
-    costs_.add_work(core::Clock::now() - now);
-    if (!exploration_.note_step(tracee, pc)) {
-      return;
-    }
-  }
-  continue_thread(tracee);
-  counter_.end_hit(tracee, now);
-}
-
 void ProbeCounter::on_syscall(Tracee& tracee, core::TimePoint /*now*/) {
   on_other_stop(tracee);  // asked for by nobody
-  continue_thread(tracee);
+  ProbeHits::continue_thread(tracee);
 }
 
 void ProbeCounter::on_other_stop(Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
   ProbedCode& code = probed_code(*tracee.process);
   thread.resumed_at = {};
-  thread.was_stepped = thread.was_stepped || thread.displaced.is_active() || thread.window;
+  thread.was_stepped = thread.was_stepped || thread.displaced.is_active() || thread.window ||
+                       std::exchange(thread.delivering, 0) != 0;
   if (thread.displaced.is_active()) {
     thread.displaced.cancel(code, tracee.id.tid);
   } else if (const auto left = leave_copy(code, tracee.id.tid); left && !left->executed) {
@@ -221,13 +139,20 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
 }
 
 void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /*now*/) {
+  const ProbedCode& code = probed_code(*tracee.process);
+  if (!code.may_insert()) {
+    give_mask_back(tracee);
+  } else if (code.trap_handler().is_installed && !probed_thread(tracee).mask_is_known) {
+    (void)unblock_trap(*tracee.process, tracee.id.tid, probed_thread(tracee));
+  }
   if (stop == UserStop::interrupt && tracee.process->from_start && !options_.begins_with_samples) {
     maintenance_.run(tracee, false);
   }
 }
 
 bool ProbeCounter::may_deliver_trap(Tracee& tracee) {
-  return probed_thread(tracee).mask.may_deliver(tracee.id.tid);
+  return may_deliver_sent_trap(probed_code(*tracee.process), probed_thread(tracee).mask,
+                               tracee.id.tid);
 }
 
 void ProbeCounter::on_sample(Tracee& tracee) { maintenance_.run(tracee, true); }
@@ -240,12 +165,6 @@ bool ProbeCounter::biases_sample(const Tracee& tracee, core::TimePoint asked_at)
 
 // ---- letting go, and results
 
-void ProbeCounter::continue_thread(const Tracee& tracee) {
-  const ProbedThread& thread = probed_thread(tracee);
-  (void)(thread.displaced.is_active() || thread.window ? ptrace::step(tracee.id.tid, 0)
-                                                       : ptrace::resume(tracee.id.tid, 0));
-}
-
 void ProbeCounter::resume(Tracee& tracee, int signal) {
   if (signal == SIGTRAP && tracee.process->code_state != nullptr &&
       reset_trap_action(probed_code(*tracee.process), tracee.id.tid)) {
@@ -253,6 +172,10 @@ void ProbeCounter::resume(Tracee& tracee, int signal) {
   }
   if (signal != 0 && probed_thread(tracee).window) {
     exploration_.end(tracee);
+  }
+  if (signal != 0 && GateKeeper::begin_delivery(tracee, signal)) {
+    (void)ptrace::step(tracee.id.tid, signal);
+    return;
   }
   if (signal == 0 && probed_thread(tracee).window) {
     (void)ptrace::step(tracee.id.tid, 0);

@@ -11,9 +11,11 @@
 #include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/instrument.h"
 #include "supervisor/instruments/probes/exploration.h"
+#include "supervisor/instruments/probes/gate_keeper.h"
 #include "supervisor/instruments/probes/hit_counter.h"
 #include "supervisor/instruments/probes/module_probes.h"
 #include "supervisor/instruments/probes/probe_costs.h"
+#include "supervisor/instruments/probes/probe_hits.h"
 #include "supervisor/instruments/probes/probe_maintenance.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/probes/probed_thread.h"
@@ -39,6 +41,7 @@ class ProbeCounter final : public Instrument {
                SampleTimer& timer);
 
   void begin_process(TracedProcess& process, pid_t tid, bool from_start) override;
+  void before_exec(Tracee& caller, pid_t tid) override;
   [[nodiscard]] ForkOrigin origin_of(const Tracee& parent) const override;
   void add_thread(Tracee& tracee, bool counted) override;
   void inherit(Tracee& tracee, const ForkOrigin& origin) override;
@@ -61,17 +64,6 @@ class ProbeCounter final : public Instrument {
       const TracedProcess& child, pid_t tid, const ForkOrigin& origin) const override;
 
  private:
-  void on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
-                     core::TimePoint now);
-  /// Control comes to a function that is not mapped yet.
-  void on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
-  void on_library_event(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
-  void on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now);
-  /// The thread has to execute the instruction itself.
-  void execute_displaced(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
-                         core::TimePoint now);
-  static void continue_thread(const Tracee& tracee);
-
   ProbeOptions options_;
   Guardian& guardian_;
   ProbeCosts costs_;
@@ -79,6 +71,8 @@ class ProbeCounter final : public Instrument {
   Exploration exploration_;
   HitCounter counter_;
   ProbeMaintenance maintenance_;
+  GateKeeper gates_;
+  ProbeHits hits_;
 };
 
 }  // namespace sp::supervisor

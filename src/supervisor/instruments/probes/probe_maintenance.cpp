@@ -21,6 +21,26 @@ using core::Address;
 
 }  // namespace
 
+void give_mask_back(Tracee& tracee) {
+  ProbedThread& thread = probed_thread(tracee);
+  thread.mask.give_back(tracee.id.tid);
+  thread.mask = SigtrapMask(MaskChanges::unseen);
+  thread.mask_is_known = false;
+}
+
+bool unblock_trap(const TracedProcess& process, pid_t tid, ProbedThread& thread) {
+  if (std::exchange(thread.mask_is_known, true)) {
+    return thread.mask.unblock_again(process.id.pid, tid);
+  }
+  if (probed_code(process).signal_handlers().are_told()) {
+    thread.mask.set_changes(MaskChanges::seen);
+  }
+  const bool inherited = thread.mask.blocks_trap();
+  const bool was_blocked = thread.mask.unblock(process.id.pid, tid);
+  thread.mask.inherit(inherited);
+  return was_blocked;
+}
+
 void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
   TracedProcess& process = *tracee.process;
   ProbedThread& thread = probed_thread(tracee);
@@ -44,7 +64,7 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
   if (!code.instruments_anything()) {
     return;
   }
-  if (thread.mask.unblock(process.id.pid, tid)) {
+  if (unblock_trap(process, tid, thread)) {
     code.trap_handler().next_look = {};  // the kernel may have reset the handler already
   }
   keep_handler(tracee);
@@ -81,11 +101,14 @@ void ProbeMaintenance::keep_handler(const Tracee& tracee) {
   }
 }
 
-void ProbeMaintenance::remove_all_probes(const Tracee& tracee) {
+void ProbeMaintenance::give_up(const Tracee& tracee, std::string_view reason) {
+  const auto threads = list_threads(tracee.process->id.pid);
+  for (const pid_t tid : threads ? *threads : std::vector<pid_t>{}) {
+    (void)ptrace::interrupt(tid);  // each gets its mask back, on_user_stop()
+  }
   modules_.flush(*tracee.process, tracee.id);
   probed_code(*tracee.process).restore_all();
-  core::log_note("process {} handles SIGTRAP by now: from here on it is only sampled",
-                 tracee.process->id.pid);
+  core::log_note("process {} {}: from here on it is only sampled", tracee.process->id.pid, reason);
 }
 
 void ProbeMaintenance::serve(const core::ProbeFunctions& wanted, TracedProcess& process) {

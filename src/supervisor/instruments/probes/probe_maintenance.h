@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "core/messages.h"
 #include "supervisor/instruments/probes/exploration.h"
 #include "supervisor/instruments/probes/hit_counter.h"
@@ -8,6 +10,13 @@
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
+
+/// Sees to it that the kernel does not block SIGTRAP in a stopped thread of a process with a trap
+/// handler. True where it did.
+bool unblock_trap(const TracedProcess& process, pid_t tid, ProbedThread& thread);
+
+/// The process has no breakpoints any more: a stopped thread gets the mask that it has set.
+void give_mask_back(Tracee& tracee);
 
 /// Does the pending work of a process with probes at stops that no probe has caused: begins it,
 /// keeps the trap handler in place, serves requests that had to wait. Runs on the ptrace thread.
@@ -22,7 +31,9 @@ class ProbeMaintenance {
   /// The analyzer wants probes; what the budget does not allow now is served later.
   void serve(const core::ProbeFunctions& wanted, TracedProcess& process);
   /// The target handles SIGTRAP itself.
-  void remove_all_probes(const Tracee& tracee);
+  void remove_all_probes(const Tracee& tracee) { give_up(tracee, "handles SIGTRAP by now"); }
+  /// Removes every breakpoint of the process, which does what `reason` says.
+  void give_up(const Tracee& tracee, std::string_view reason);
 
  private:
   void keep_handler(const Tracee& tracee);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "supervisor/breakpoints/atomic_sequences.h"
 #include "supervisor/instruments/probes/probe_placement.h"
 
 namespace sp::supervisor {
@@ -67,6 +68,14 @@ void ProbedCode::insert_loader_breakpoint(Address address) {
   loader_ = site.inserted ? address : Address{};
 }
 
+void ProbedCode::remove_loader_breakpoint() {
+  BreakpointSite* const site = inserted_at(loader_);
+  if (site != nullptr && site->block == BreakpointSite::kSharedLibraryEvent) {
+    (void)remove(*site);
+  }
+  loader_ = {};
+}
+
 bool ProbedCode::needs_instrumentation(Address address) const {
   if (blocks_.starting_at(address) != nullptr) {
     return false;
@@ -74,6 +83,12 @@ bool ProbedCode::needs_instrumentation(Address address) const {
   const ProbedFunction* const function = functions_.at(address);
   return function == nullptr ? functions_.is_in_whole_module(address)
                              : function->state != ProbedFunction::State::uninstrumented;
+}
+
+bool ProbedCode::is_awaiting_entry(Address address) const {
+  const ProbedFunction* const function = functions_.at(address);
+  return function != nullptr && function->bounds.begin == address &&
+         function->state == ProbedFunction::State::awaiting_entry;
 }
 
 std::optional<Address> ProbedCode::uninstrumented_at(Address address) const {
@@ -144,7 +159,7 @@ core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function, Addre
 Address ProbedCode::choose_probe_of(const core::BasicBlock& block) {
   return choose_probe(
       block, [this](Address from, std::span<std::byte> into) { return fetch(from, into); },
-      [this](Address at) { return is_in_sequence(at); });
+      [this](Address at) { return is_in_sequence(*this, at); });
 }
 
 void ProbedCode::insert_probes(const ProbedFunction& function) {
@@ -170,7 +185,7 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
 void ProbedCode::remove_entry_breakpoint(const ProbedFunction& function) {
   BreakpointSite* const entry = inserted_at(function.bounds.begin);
   const Block* const first = blocks_.starting_at(function.bounds.begin);
-  if (entry != nullptr && entry->block == BreakpointSite::kNoBlock &&
+  if (entry != nullptr && entry->block == BreakpointSite::kNoBlock && entry->gate == Gate::none &&
       (first == nullptr || first->probe != function.bounds.begin)) {
     (void)remove(*entry);
   }
@@ -184,7 +199,7 @@ void ProbedCode::disarm_entries() {
     }
     function.state = ProbedFunction::State::uninstrumented;
     BreakpointSite* const entry = inserted_at(function.bounds.begin);
-    if (entry != nullptr && entry->block == BreakpointSite::kNoBlock) {
+    if (entry != nullptr && entry->block == BreakpointSite::kNoBlock && entry->gate == Gate::none) {
       entries.push_back(entry);
     }
   }

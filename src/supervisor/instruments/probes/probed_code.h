@@ -41,7 +41,8 @@ class ProbedCode : public InstrumentedCode {
   ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent);
 
   [[nodiscard]] bool should_reinsert(const BreakpointSite& site) const override {
-    return site.block != BreakpointSite::kNoBlock && !blocks_[site.block].until;
+    return site.gate != Gate::none ||
+           (site.block != BreakpointSite::kNoBlock && !blocks_[site.block].until);
   }
 
   // Modules.
@@ -63,6 +64,7 @@ class ProbedCode : public InstrumentedCode {
   /// Puts a breakpoint on the loader's function at `address`, which the loader calls after it
   /// mapped a file and before it unmaps one (gdb's shared-library event breakpoint).
   void insert_loader_breakpoint(core::Address address);
+  void remove_loader_breakpoint();
   [[nodiscard]] bool has_loader_breakpoint() const { return loader_ != core::Address{}; }
   /// `address` is in that short function.
   [[nodiscard]] bool is_in_loader_function(core::Address address) const {
@@ -75,6 +77,8 @@ class ProbedCode : public InstrumentedCode {
   /// Control is about to come to `address`, in a function with blocks to discover: see
   /// instrument_function().
   [[nodiscard]] bool needs_instrumentation(core::Address address) const;
+  /// `address` is the entry of a function that was not called yet.
+  [[nodiscard]] bool is_awaiting_entry(core::Address address) const;
   /// Where control has to come in, for instrument_function(), so that `address` gets a block: a
   /// thread was found there. Nothing if `address` is in a known block, or in no function.
   [[nodiscard]] std::optional<core::Address> uninstrumented_at(core::Address address) const;
@@ -116,9 +120,15 @@ class ProbedCode : public InstrumentedCode {
   std::size_t remove_above(double share, std::uint64_t from, core::TimePoint now);
 
   /// What was discovered and counted since the last call.
+  /// Removes the probes of the chosen blocks and ends their counts.
+  void remove_probes(std::span<const std::uint32_t> chosen, core::TimePoint now);
+  [[nodiscard]] const ProbedBlocks& blocks() const { return blocks_.all(); }
+
   [[nodiscard]] core::CodeProbed take();
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }
+  /// How often threads came to gates.
+  [[nodiscard]] std::uint64_t& gate_hits() { return gate_hits_; }
   [[nodiscard]] std::uint64_t functions_instrumented() const { return functions_instrumented_; }
   [[nodiscard]] std::uint64_t probes() const { return probes_; }
   [[nodiscard]] std::uint64_t derived() const { return propagation_.derived(); }
@@ -131,7 +141,6 @@ class ProbedCode : public InstrumentedCode {
   void insert_probes(const ProbedFunction& function);
   /// Unless it is a block's probe.
   void remove_entry_breakpoint(const ProbedFunction& function);
-  void remove_probes(std::span<const std::uint32_t> chosen, core::TimePoint now);
   [[nodiscard]] std::set<std::uint32_t> with_uncountable(std::span<const std::uint32_t> chosen);
   void propagate_counts() { propagation_.propagate(edges_.take(), blocks_.all()); }
 
@@ -145,6 +154,7 @@ class ProbedCode : public InstrumentedCode {
   core::Address loader_;
   core::ProbeFunctions postponed_;
   std::uint64_t executions_ = 0;
+  std::uint64_t gate_hits_ = 0;
   std::uint64_t functions_instrumented_ = 0;
   std::uint64_t probes_ = 0;
 };

@@ -22,6 +22,11 @@ struct ProbedThread : ThreadState {
   /// It was in a step when something else stopped it: that step's end may still be reported.
   bool was_stepped = false;
   SigtrapMask mask{MaskChanges::unseen};
+  bool mask_is_known = false;  // SIGTRAP was unblocked, if it was blocked
+  /// A signal is being delivered with a step, to the first instruction of its handler.
+  int delivering = 0;
+  core::Address delivered_at;    // pc before that step
+  bool clears_handlers = false;  // the task that it is about to make has no SIGTRAP handler
   struct Hit {
     core::TimePoint begin;  // heard of
     core::TimePoint end;    // let run again

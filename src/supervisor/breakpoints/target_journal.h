@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "core/address.h"
+#include "supervisor/linux/target_memory.h"
+
+namespace sp::supervisor {
+
+/// The undo log in the target itself: the breakpoints of one address space with the original bytes,
+/// from which the injected handler restores its own process where nobody else does. An entry is
+/// written before its breakpoint and stays.
+class TargetJournal {
+ public:
+  using EntryId = std::uint32_t;
+  static constexpr EntryId kNoEntry = std::numeric_limits<EntryId>::max();
+
+  /// `place`: read-only zeros in the target.
+  void begin(core::AddressRange place);
+  [[nodiscard]] core::AddressRange place() const { return place_; }
+
+  /// Adds an entry; flush() writes it. kNoEntry where there is no room. `last`: to be restored
+  /// after all others.
+  [[nodiscard]] EntryId add(core::Address address, std::span<const std::byte> original, bool last);
+  /// The address has other code now.
+  void remove(const TargetMemory& memory, EntryId id);
+  /// Writes what was added. False where the target's memory could not be written.
+  bool flush(const TargetMemory& memory);
+  /// Completes the copy that a forked child has.
+  void complete(const TargetMemory& child);
+
+ private:
+  struct Entry {
+    std::uint64_t address = 0;
+    std::uint32_t original = 0;
+    std::uint32_t last = 0;
+    bool operator==(const Entry&) const = default;
+  };
+
+  [[nodiscard]] bool write_from(const TargetMemory& memory, std::size_t first) const;
+
+  core::AddressRange place_;
+  std::vector<Entry> entries_;
+  std::size_t written_ = 0;
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,69 @@
+#include "supervisor/breakpoints/written_code.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "arch/native.h"
+#include "supervisor/breakpoints/page_edits.h"
+
+namespace sp::supervisor {
+
+using arch::Native;
+
+bool is_unchanged(const TargetMemory& memory, const BreakpointSite& site) {
+  constexpr std::size_t kSize = Native::kBreakpoint.size();
+  const std::size_t length = site.instruction.length;
+  if (length <= kSize) {
+    return true;
+  }
+  std::array<std::byte, kLongestCode> there{};
+  return memory.read(site.instruction.address, std::span(there).first(length)) != length ||
+         (is_breakpoint(there) &&
+          std::equal(there.begin() + kSize, there.begin() + length, site.code.begin() + kSize));
+}
+
+bool is_breakpoint_at(const TargetMemory& memory, core::Address address) {
+  std::array<std::byte, Native::kBreakpoint.size()> there{};
+  return memory.read(address, there) == there.size() && is_breakpoint(there);
+}
+
+std::vector<BreakpointSite*> find_overwritten(const TargetMemory& memory,
+                                              std::vector<BreakpointSite*> inserted) {
+  std::vector<BreakpointSite*> gone;
+  for_each_page(inserted, [&](std::span<BreakpointSite* const> of_page, std::uint64_t /*page*/) {
+    (void)edit_page(memory, of_page, [&](BreakpointSite& site, std::span<std::byte> there) {
+      if (!is_breakpoint(there)) {
+        gone.push_back(&site);
+      }
+      return false;
+    });
+  });
+  return gone;
+}
+
+void remove_written_back(const TargetMemory& memory, const BreakpointSite& site) {
+  if (!site.inserted && !is_breakpoint(site.code) &&
+      is_breakpoint_at(memory, site.instruction.address)) {
+    (void)memory.write(site.instruction.address,
+                       std::span(site.code).first(Native::kBreakpoint.size()));
+  }
+}
+
+void ForgottenSites::remember(const BreakpointSite& site) {
+  BreakpointSite& known = sites_[site.instruction.address];
+  known.instruction = site.instruction;
+  known.code = site.code;
+}
+
+bool ForgottenSites::remove_written_back(const TargetMemory& memory, core::Address address) {
+  const auto found = sites_.find(address);
+  if (found == sites_.end()) {
+    return false;
+  }
+  supervisor::remove_written_back(memory, found->second);
+  sites_.erase(found);
+  return true;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,147 @@
+#include "supervisor/instruments/probes/gate_keeper.h"
+
+#include <signal.h>
+
+#include <span>
+#include <utility>
+
+#include "arch/native.h"
+#include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/hidden_step.h"
+#include "supervisor/instruments/sigtrap_action.h"
+#include "supervisor/instruments/task_calls.h"
+#include "supervisor/linux/target_memory.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+using arch::NativeTrapHandler;
+using core::Address;
+
+/// What the program sets for another signal.
+void note_action(InstrumentedCode& code, pid_t tid, const SyscallRequest& call) {
+  if (Native::syscall_name(static_cast<int>(call.number)) != "rt_sigaction" ||
+      call.arguments[1] == 0) {
+    return;
+  }
+  SignalAction action;
+  if (ThreadMemory(tid).read(Address{call.arguments[1]},
+                             std::as_writable_bytes(std::span(&action, 1)))) {
+    code.signal_handlers().set(call.arguments[0], action);
+  } else {
+    code.signal_handlers().forget(call.arguments[0]);
+  }
+}
+
+SyscallRequest call_at(const BreakpointSite& gate, const ptrace::Registers& registers) {
+  const auto [number, arguments] = gate.gate == Gate::at_function
+                                       ? NativeTrapHandler::call_of_function(registers)
+                                       : NativeTrapHandler::next_call(registers);
+  return {number, arguments};
+}
+
+}  // namespace
+
+GateKeeper::Made GateKeeper::make_call(Tracee& tracee, const SyscallRequest& call) {
+  ProbedCode& code = probed_code(*tracee.process);
+  const pid_t tid = tracee.id.tid;
+  if (probed_thread(tracee).mask.change(tracee.process->id.pid, tid, call)) {
+    return Made::yes;
+  }
+  switch (emulate_sigaction(code, tid, call)) {
+    case SigactionCall::emulated:
+      return Made::yes;
+    case SigactionCall::handler:
+      (void)reset_trap_action(code, tid);
+      maintenance_.remove_all_probes(tracee);
+      return Made::no;
+    case SigactionCall::other:
+      note_action(code, tid, call);
+      return Made::no;
+  }
+  return Made::no;
+}
+
+bool GateKeeper::serve(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& registers) {
+  ProbedCode& code = probed_code(*tracee.process);
+  // Programs that call syscall(3) often do so to wait or to wake others.
+  constexpr std::uint64_t kMostOfFunction = 2'000;
+  SyscallRequest call = call_at(gate, registers);
+  ++code.gate_hits();
+  if (gate.gate == Gate::at_number) {
+    call.number = gate.gate_number;
+  } else if (gate.gate == Gate::at_function && code.gate_hits() > kMostOfFunction) {
+    (void)code.remove(gate);
+  }
+  if (const auto task = make_child_traced(tracee.id.tid, call)) {
+    probed_thread(tracee).clears_handlers = task->clears_handlers;
+    if (task->first_argument != call.arguments[0]) {
+      if (gate.gate == Gate::at_function) {
+        NativeTrapHandler::set_function_arguments(registers, task->first_argument,
+                                                  call.arguments[1], call.arguments[2]);
+      } else {
+        NativeTrapHandler::set_first_argument(registers, task->first_argument);
+      }
+    }
+    return false;
+  }
+  if (gate.gate == Gate::at_number) {
+    return false;
+  }
+  const bool is_made = make_call(tracee, call) == Made::yes;
+  give_up_where_hot(tracee);
+  if (!is_made) {
+    return false;
+  }
+  if (gate.gate == Gate::at_function) {
+    // Without pointers the kernel changes nothing and returns 0.
+    NativeTrapHandler::set_function_arguments(registers, call.arguments[0], 0, 0);
+    return false;
+  }
+  NativeTrapHandler::finish_call(registers, 0);
+  Native::set_pc(registers, gate.instruction.next());
+  return true;
+}
+
+/// A program that changes its masks all the time pays for each change.
+void GateKeeper::give_up_where_hot(Tracee& tracee) {
+  constexpr std::uint64_t kFew = 2'000;
+  ProbedCode& code = probed_code(*tracee.process);
+  if (!keeps_all_ && code.gate_hits() > kFew && costs_.is_exceeded() &&
+      code.gate_hits() > code.executions() / 2) {
+    maintenance_.give_up(tracee, "changes its signal masks too often");
+  }
+}
+
+bool GateKeeper::begin_delivery(Tracee& tracee, int signal) {
+  if (tracee.process->code_state == nullptr) {
+    return false;
+  }
+  ProbedCode& code = probed_code(*tracee.process);
+  const bool needs_stop = signal != SIGTRAP && code.trap_handler().is_installed &&
+                          code.may_insert() && code.signal_handlers().needs_stop(signal);
+  const auto registers = needs_stop ? ptrace::registers(tracee.id.tid) : core::fail("");
+  probed_thread(tracee).delivering = registers ? signal : 0;
+  if (registers) {
+    probed_thread(tracee).delivered_at = Native::pc(*registers);
+  }
+  return registers.has_value();
+}
+
+void GateKeeper::end_delivery(Tracee& tracee, bool at_handler) {
+  ProbedThread& thread = probed_thread(tracee);
+  const int signal = std::exchange(thread.delivering, 0);
+  using Kind = SignalHandlers::Kind;
+  Kind kind = Kind::none;
+  if (!at_handler) {
+    if (auto registers = ptrace::registers(tracee.id.tid)) {
+      hide_step(probed_code(*tracee.process), tracee.id.tid, thread.delivered_at, *registers);
+    }
+  } else {
+    kind = thread.mask.enter_handler(tracee.id.tid) ? Kind::blocks_trap : Kind::leaves_trap;
+  }
+  probed_code(*tracee.process).signal_handlers().learn(signal, kind);
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,161 @@
+#include "supervisor/instruments/probes/probe_hits.h"
+
+#include "arch/native.h"
+#include "supervisor/instruments/probes/written_probes.h"
+
+namespace sp::supervisor {
+
+using arch::Native;
+using core::Address;
+
+void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                              core::TimePoint now) {
+  const Address at = site.instruction.address;
+  const Address trap = Native::pc(registers);
+  ProbedCode& code = probed_code(*tracee.process);
+  probed_thread(tracee).delivering = 0;  // to nobody: the step has come here
+  Native::set_pc(registers, at);
+  (void)ptrace::mark_trap(tracee.id.tid, trap);
+  if (code.is_in_loader_function(at)) {
+    modules_.on_library_event(*tracee.process, tracee.id.tid);
+    counter_.note_totals(code);
+  }
+  if (!code.is_unchanged(site)) {
+    leave_written_page(code, at, now);
+    (void)ptrace::set_registers(tracee.id.tid, registers);
+    continue_thread(tracee);
+    return;
+  }
+  if (site.gate != Gate::none && on_gate(tracee, site, registers)) {
+    counter_.end_hit(tracee, now);
+    return;
+  }
+  if (site.block == BreakpointSite::kNoBlock) {
+    on_entry(tracee, site, registers);
+    counter_.end_hit(tracee, now);
+    return;
+  }
+  if (site.block == BreakpointSite::kSharedLibraryEvent) {
+    on_library_event(tracee, site, registers);
+    return;
+  }
+  ThreadMemory memory(tracee.id.tid);
+  if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
+    execute_displaced(tracee, site, registers, now);
+    counter_.end_hit(tracee, now);
+    return;
+  }
+  const Address to = Native::pc(registers);
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  counter_.count_block(tracee, site, now);
+  counter_.count_edge(tracee, site, to, now);
+  if (!probed_thread(tracee).window || exploration_.note_step(tracee, to)) {
+    continue_thread(tracee);
+  }
+  counter_.end_hit(tracee, now);
+}
+
+void ProbeHits::on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
+  ProbedCode& code = probed_code(*tracee.process);
+  const Address at = site.instruction.address;
+  counter_.enter_function(code, at);
+  if (BreakpointSite* const left = code.inserted_at(at);
+      left != nullptr && left->block == BreakpointSite::kNoBlock && left->gate == Gate::none) {
+    (void)code.remove(*left);  // not in a function any more
+  }
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  continue_thread(tracee);
+}
+
+bool ProbeHits::on_gate(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
+  const pid_t tid = tracee.id.tid;
+  ProbedCode& code = probed_code(*tracee.process);
+  const bool is_made = gates_.serve(tracee, site, registers);
+  if (!is_made && site.inserted && site.block != BreakpointSite::kNoBlock) {
+    return false;
+  }
+  if (!is_made && code.is_awaiting_entry(site.instruction.address)) {
+    counter_.enter_function(code, site.instruction.address);
+  }
+  ThreadMemory memory(tid);
+  if (!is_made && site.inserted &&
+      Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
+    const auto copy = code.copy_of(site, tid);
+    if (!copy) {
+      probed_thread(tracee).displaced.begin(code, site, copy, tid, registers);
+      (void)ptrace::step(tid, 0);
+      return true;
+    }
+    Native::set_pc(registers, *copy);
+  }
+  (void)ptrace::set_registers(tid, registers);
+  continue_thread(tracee);
+  return true;
+}
+
+void ProbeHits::on_library_event(Tracee& tracee, BreakpointSite& site,
+                                 ptrace::Registers& registers) {
+  ThreadMemory memory(tracee.id.tid);
+  if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
+    (void)probed_code(*tracee.process).remove(site);
+  }
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  continue_thread(tracee);
+}
+
+void ProbeHits::execute_displaced(Tracee& tracee, BreakpointSite& site,
+                                  ptrace::Registers& registers, core::TimePoint now) {
+  const pid_t tid = tracee.id.tid;
+  ProbedThread& thread = probed_thread(tracee);
+  ProbedCode& code = probed_code(*tracee.process);
+  const auto copy = code.copy_of(site, tid);
+  if (!copy || core::ends_block(site.instruction.flow)) {
+    thread.displaced.begin(code, site, copy, tid, registers);
+    (void)ptrace::step(tid, 0);
+    return;
+  }
+  // Runs freely through the copy and the jump back behind it.
+  Native::set_pc(registers, *copy);
+  (void)ptrace::set_registers(tid, registers);
+  counter_.count_block(tracee, site, now);
+  if (thread.window) {
+    exploration_.end(tracee);
+  }
+  (void)ptrace::resume(tid, 0);
+}
+
+void ProbeHits::on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now) {
+  const Address pc = Native::pc(registers);
+  ProbedThread& thread = probed_thread(tracee);
+  ProbedCode& code = probed_code(*tracee.process);
+  if (thread.displaced.is_active()) {
+    if (thread.displaced.is_in_copy(code, pc)) {
+      (void)ptrace::step(tracee.id.tid, 0);
+      return;
+    }
+    BreakpointSite* const site = code.inserted_at(thread.displaced.finish(code));
+    if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
+      counter_.count_block(tracee, *site, now);
+      counter_.count_edge(tracee, *site, pc, now);
+    }
+    if (thread.window && !exploration_.note_step(tracee, pc)) {
+      return;
+    }
+  } else {
+    exploration_.hide_step(tracee, registers);
+    costs_.add_work(core::Clock::now() - now);
+    if (!exploration_.note_step(tracee, pc)) {
+      return;
+    }
+  }
+  continue_thread(tracee);
+  counter_.end_hit(tracee, now);
+}
+
+void ProbeHits::continue_thread(const Tracee& tracee) {
+  const ProbedThread& thread = probed_thread(tracee);
+  (void)(thread.displaced.is_active() || thread.window ? ptrace::step(tracee.id.tid, 0)
+                                                       : ptrace::resume(tracee.id.tid, 0));
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/clock.h"
+#include "supervisor/instruments/probes/exploration.h"
+#include "supervisor/instruments/probes/gate_keeper.h"
+#include "supervisor/instruments/probes/hit_counter.h"
+#include "supervisor/instruments/probes/module_probes.h"
+#include "supervisor/instruments/probes/probe_costs.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/linux/ptrace.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// Serves the threads that come to a breakpoint of ours, to the end of the step that it may need.
+/// Runs on the ptrace thread.
+class ProbeHits {
+ public:
+  ProbeHits(ModuleProbes& modules, ProbeCosts& costs, HitCounter& counter, Exploration& exploration,
+            GateKeeper& gates)
+      : modules_(modules),
+        costs_(costs),
+        counter_(counter),
+        exploration_(exploration),
+        gates_(gates) {}
+
+  /// `registers` are the thread's in its trap.
+  void on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                     core::TimePoint now);
+  /// The end of a displaced step, or of one in a window of single steps.
+  void on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now);
+  /// Lets the thread run, or step where it is in the middle of that.
+  static void continue_thread(const Tracee& tracee);
+
+ private:
+  /// Control comes to a function that is not mapped yet.
+  void on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
+  void on_library_event(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
+  /// False where the breakpoint is a probe, too, whose hit is still to be counted.
+  bool on_gate(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
+  /// The thread has to execute the instruction itself.
+  void execute_displaced(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                         core::TimePoint now);
+
+  ModuleProbes& modules_;
+  ProbeCosts& costs_;
+  HitCounter& counter_;
+  Exploration& exploration_;
+  GateKeeper& gates_;
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,32 @@
+#include "supervisor/instruments/probes/written_probes.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace sp::supervisor {
+
+void leave_written_page(ProbedCode& code, core::Address address, core::TimePoint now) {
+  constexpr std::uint64_t kPage = 4096;
+  std::vector<std::uint32_t> there;
+  for (std::uint32_t number = 0; number < code.blocks().size(); ++number) {
+    if (code.blocks()[number].probe.value() / kPage == address.value() / kPage) {
+      there.push_back(number);
+    }
+  }
+  code.remove_probes(there, now);
+  code.leave_page(address);
+}
+
+void end_overwritten(ProbedCode& code, core::TimePoint now) {
+  std::vector<std::uint32_t> blocks;
+  for (const BreakpointSite* const site : code.overwritten()) {
+    if (site->block < code.blocks().size()) {
+      blocks.push_back(site->block);
+    }
+  }
+  if (!blocks.empty()) {
+    code.remove_probes(blocks, now);
+  }
+}
+
+}  // namespace sp::supervisor

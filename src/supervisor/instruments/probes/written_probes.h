@@ -1,0 +1,15 @@
+#pragma once
+
+#include "core/address.h"
+#include "core/clock.h"
+#include "supervisor/instruments/probes/probed_code.h"
+
+namespace sp::supervisor {
+
+/// The program writes to its code at `address`: removes the probes of that page and ends their
+/// counts.
+void leave_written_page(ProbedCode& code, core::Address address, core::TimePoint now);
+/// Ends the counts of the blocks whose probes the program has overwritten.
+void end_overwritten(ProbedCode& code, core::TimePoint now);
+
+}  // namespace sp::supervisor

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""stressors.py [SUPERPROFILER] [NAME...]: runs every stressor of stress-ng (Debian package) that passes
+natively, 1 s each with --verify, in default mode, -a, -n and --single, launched and attached. Each must
+end with the status of the native run, leave no process, and be over in 1.5 times the native time + 1 s
+(where counting is not the reason: -a and --single get ten times that and 30 s). SUPERPROFILER defaults to the one
+of build/release. Stressors that end or reconfigure the machine are left out."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODES = {"default": [], "-a": ["-a"], "-n": ["-n"], "--single": ["--single"]}
+LEFT_OUT = {"cpu-online", "reboot", "watchdog", "smi", "sysinval", "rtc", "clock", "module", "oom-pipe"}
+
+
+def stressors():
+    text = subprocess.run(["stress-ng", "--stressors"], capture_output=True, text=True).stdout
+    return [name for name in text.split() if name not in LEFT_OUT]
+
+
+def processes_in(session):
+    left = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                fields = open(f"/proc/{entry}/stat").read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                left.append(int(entry))
+    return left
+
+
+def end_session(session, patience):
+    deadline = time.monotonic() + patience
+    left = processes_in(session)
+    while left and time.monotonic() < deadline:
+        time.sleep(0.05)
+        left = processes_in(session)
+    for pid in left:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return left
+
+
+def start(command, directory):
+    return subprocess.Popen(command, cwd=directory, stdin=subprocess.DEVNULL, start_new_session=True,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def finish(process, patience):
+    """Its status, or "late"; and what it left in its session."""
+    try:
+        status = process.wait(patience)
+    except subprocess.TimeoutExpired:
+        status = "late"
+    left = end_session(process.pid, 2 if status != "late" else 0)
+    process.wait()
+    return status, left
+
+
+def check(name, superprofiler):
+    command = ["stress-ng", f"--{name}", "1", "-t", "1", "--verify", "--temp-path", "."]
+    failures = []
+    with tempfile.TemporaryDirectory() as directory:
+        begin = time.monotonic()
+        native, left = finish(start(command, directory), 30)
+        took = time.monotonic() - begin
+        if native != 0 or left:
+            return None
+        for mode, options in MODES.items():
+            counts = mode in ("-a", "--single")
+            patience = 10 * took + 30 if counts else 1.5 * took + 1
+            ours = [superprofiler, "-q", *options, "-o", directory, "--name", "run", "--overwrite"]
+            begin = time.monotonic()
+            status, left = finish(start([*ours, "--", *command], directory), 10 * took + 30)
+            seconds = time.monotonic() - begin
+            failures += [f"{mode} launched: {status}"] if status != native else []
+            failures += [f"{mode} launched: left {left}"] if left else []
+            if status == native and seconds > patience:
+                failures.append(f"{mode} launched: {seconds:.1f} s, alone {took:.1f} s")
+            target = start(command, directory)
+            time.sleep(0.3)
+            profiler = start([*ours, "--follow", "all", "-p", str(target.pid)], directory)
+            status, left = finish(target, patience + 1)
+            failures += [f"{mode} attached: {status}"] if status != native else []
+            failures += [f"{mode} attached: left {left}"] if left else []
+            finish(profiler, 5)
+    return failures
+
+
+def main():
+    if shutil.which("stress-ng") is None:
+        sys.exit("stressors.py: install stress-ng")
+    words = sys.argv[1:]
+    superprofiler = words[0] if words else str(ROOT / "build/release/src/superprofiler")
+    names = words[1:] or stressors()
+    tried = failed = 0
+    for name in names:
+        failures = check(name, superprofiler)
+        if failures is None:
+            continue
+        tried += 1
+        failed += bool(failures)
+        for failure in failures:
+            print(f"{name}: {failure}", flush=True)
+    print(f"{tried} stressors, {failed} failed")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+// What programs do with SIGTRAP, and with the masks and handlers that it depends on. The first
+// argument is what to do; prints "right" where everything is as it should be.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile unsigned sum;
+static volatile sig_atomic_t handled;
+
+__attribute__((noinline)) static unsigned work(unsigned turns) {
+  unsigned result = turns;
+  for (unsigned i = 0; i < turns; ++i) {
+    if ((i & 3) == 0) {
+      result += i;
+    } else {
+      result ^= i;
+    }
+  }
+  return result;
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int right(int is_right) {
+  puts(is_right ? "right" : "wrong");
+  return is_right ? 0 : 1;
+}
+
+static int has_handler(void (*wanted)(int)) {
+  struct sigaction action;
+  return sigaction(SIGTRAP, NULL, &action) == 0 && action.sa_handler == wanted;
+}
+
+static int ignore_it(const char* self, double seconds) {
+  struct sigaction before;
+  const struct sigaction ignore = {.sa_handler = SIG_IGN};
+  int is_right = has_handler(SIG_DFL);
+  sigaction(SIGTRAP, &ignore, &before);
+  is_right &= before.sa_handler == SIG_DFL && has_handler(SIG_IGN);
+  for (const double end = now() + seconds; now() < end;) {
+    sum += work(100);
+    raise(SIGTRAP);
+  }
+  is_right &= has_handler(SIG_IGN);
+  if (!is_right) return right(0);
+  execl(self, self, "ignored", NULL);
+  return 1;
+}
+
+/// Was started with SIGTRAP ignored.
+static int find_it_ignored(void) {
+  int is_right = has_handler(SIG_IGN);
+  for (int i = 0; i < 100; ++i) {
+    sum += work(100);
+    raise(SIGTRAP);
+  }
+  const struct sigaction standard = {.sa_handler = SIG_DFL};
+  sigaction(SIGTRAP, &standard, NULL);
+  is_right &= has_handler(SIG_DFL);
+  sum += work(100);
+  return right(is_right);
+}
+
+static void on_signal(int signal) {
+  (void)signal;
+  sum += work(50);
+  ++handled;
+}
+
+static void* block_and_work(void* until) {
+  sigset_t all, old, seen;
+  sigfillset(&all);
+  int is_right = 1;
+  while (now() < *(const double*)until) {
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    sum += work(20);
+    pthread_sigmask(SIG_BLOCK, NULL, &seen);
+    is_right &= sigismember(&seen, SIGTRAP);
+    sum += work(20);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_sigmask(SIG_BLOCK, NULL, &seen);
+    is_right &= !sigismember(&seen, SIGTRAP);
+    sum += work(20);
+    raise(SIGUSR1);
+  }
+  return is_right ? until : NULL;
+}
+
+static int block_it(double seconds) {
+  double until = now() + seconds;
+  struct sigaction action = {.sa_handler = on_signal};
+  sigfillset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, NULL);
+  pthread_t other;
+  pthread_create(&other, NULL, block_and_work, &until);
+  void* first = block_and_work(&until);
+  void* second = NULL;
+  pthread_join(other, &second);
+  return right(first != NULL && second != NULL && handled > 0);
+}
+
+/// Sends it to its process group, or to itself while it is blocked.
+static int send_it(int to_group) {
+  sum += work(1000);
+  if (to_group) {
+    kill(0, SIGTRAP);
+  } else {
+    sigset_t trap;
+    sigemptyset(&trap);
+    sigaddset(&trap, SIGTRAP);
+    sigprocmask(SIG_BLOCK, &trap, NULL);
+    raise(SIGTRAP);
+    sum += work(1000);
+    puts("blocked");
+    fflush(stdout);
+    sigprocmask(SIG_UNBLOCK, &trap, NULL);
+  }
+  sum += work(1000);
+  return right(0);
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+  const double seconds = argc > 2 ? atof(argv[2]) : 0.2;
+  if (strcmp(what, "ignored") != 0) {
+    puts("ready");
+    fflush(stdout);
+  }
+  if (strcmp(what, "ignore") == 0) return ignore_it(argv[0], seconds);
+  if (strcmp(what, "ignored") == 0) return find_it_ignored();
+  if (strcmp(what, "block") == 0) return block_it(seconds);
+  if (strcmp(what, "group") == 0) return send_it(1);
+  if (strcmp(what, "blocked") == 0) return send_it(0);
+  if (strcmp(what, "late") == 0) {
+    for (char byte; read(0, &byte, 1) == 1;) sum += work(1000);
+    raise(SIGTRAP);
+    return right(0);
+  }
+  return 2;
+}

@@ -1,0 +1,44 @@
+#include "supervisor/instruments/signal_handlers.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace sp::supervisor {
+namespace {
+
+using Kind = SignalHandlers::Kind;
+
+SignalAction handler_with(std::uint64_t mask) { return {0x1000, 0, 0, mask}; }
+
+TEST(SignalHandlers, need_a_stop_until_something_is_known) {
+  SignalHandlers handlers;
+  handlers.learn(SIGUSR1, Kind::leaves_trap);
+  EXPECT_TRUE(handlers.needs_stop(SIGUSR1));  // it may have changed meanwhile
+  handlers.begin();
+  EXPECT_FALSE(handlers.needs_stop(SIGUSR1));
+  EXPECT_TRUE(handlers.needs_stop(SIGUSR2));
+}
+
+TEST(SignalHandlers, need_a_stop_where_they_block_sigtrap) {
+  SignalHandlers handlers;
+  handlers.begin();
+  handlers.set(SIGUSR1, handler_with(~std::uint64_t{0}));
+  handlers.set(SIGUSR2, handler_with(signal_bit(SIGUSR1)));
+  handlers.set(SIGCHLD, SignalAction{});
+  EXPECT_TRUE(handlers.needs_stop(SIGUSR1));
+  EXPECT_FALSE(handlers.needs_stop(SIGUSR2));
+  EXPECT_FALSE(handlers.needs_stop(SIGCHLD));
+  handlers.forget(SIGUSR2);
+  EXPECT_TRUE(handlers.needs_stop(SIGUSR2));
+}
+
+TEST(SignalHandlers, take_any_number_that_a_program_passes) {
+  SignalHandlers handlers;
+  handlers.begin();
+  handlers.set(~std::uint64_t{0}, SignalAction{});
+  handlers.forget(1'000);
+  EXPECT_TRUE(handlers.needs_stop(64));
+}
+
+}  // namespace
+}  // namespace sp::supervisor
