@@ -56,6 +56,7 @@ struct AArch64 {
   }
   static bool is_restartable(int number) { return aarch64::is_restartable(number); }
 
+  static constexpr bool kStepOutlivesTracer = true;
   static constexpr bool is_breakpoint_code(int code) { return aarch64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return aarch64::is_step_code(code); }
   static core::Address breakpoint_of_trap(core::Address pc) {

@@ -54,6 +54,7 @@ struct X86_64 {
   }
   static bool is_restartable(int number) { return x86_64::is_restartable(number); }
 
+  static constexpr bool kStepOutlivesTracer = false;
   static constexpr bool is_breakpoint_code(int code) { return x86_64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return x86_64::is_step_code(code); }
   static core::Address breakpoint_of_trap(core::Address pc) {
