@@ -42,7 +42,7 @@ concept Isa = requires(const typename T::Registers& registers,
   // stopped.
   { T::leaving_syscall(registers) } -> std::same_as<std::optional<int>>;
   // True if that is a guess: after a stop neither the registers nor the kernel tell whether a
-  // thread is returning from a call, and which arguments the call had.
+  // thread is returning from a call, and which first argument the call had.
   { T::kInterruptedCallIsGuessed } -> std::convertible_to<bool>;
   // That call is about to return -EINTR itself (the kernel will not restart it).
   { T::returns_eintr(registers) } -> std::same_as<bool>;
@@ -78,6 +78,8 @@ concept Isa = requires(const typename T::Registers& registers,
   // emulate.h: executes the instruction at pc (its bytes, maybe more) in the tracer.
   { T::emulate(mutable_registers, bytes, memory) } -> std::same_as<Emulated>;
 
+  // True if a thread goes on being single-stepped when its tracer dies, into signal handlers too.
+  { T::kStepOutlivesTracer } -> std::convertible_to<bool>;
   // single_step.h: removes the traces of a single step over the instruction that was just executed
   // (its bytes); true if registers were changed.
   { T::hide_step(bytes, mutable_registers, memory) } -> std::same_as<bool>;

@@ -51,7 +51,7 @@ void Release::begin() {
       in_need.insert(tracee.process.get());
     }
   }
-  for (const auto& [tid, tracee] : tracees) {
+  for (auto& [tid, tracee] : tracees) {
     // Stops that were asked for come by themselves. Other threads that run are stopped once, to be
     // detached; those that sleep are left alone, and the kernel lets go of them when we exit.
     if (tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending) {
@@ -59,8 +59,9 @@ void Release::begin() {
       continue;
     }
     const auto stat = read_stat(tid);
-    if (stat && stat->state == 'R' && !tracee.group_stopped) {
-      (void)ptrace::interrupt(tid);
+    // Those that are in a stop already run afterwards: no sleeper is woken for their sake.
+    if (stat && (stat->state == 'R' || stat->state == 't') && !tracee.group_stopped) {
+      tracee.is_awaited = ptrace::interrupt(tid).has_value() && stat->state == 't';
       in_need.erase(tracee.process.get());
     }
   }
@@ -75,6 +76,7 @@ void Release::wake_one_of_each(std::set<const TracedProcess*> processes) {
     const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
     const auto call = text ? parse_syscall(*text) : std::nullopt;
     if (call && survives_stop(*call)) {
+      tracee.interrupted_call.look(tid);
       tracee.is_awaited = ptrace::interrupt(tid).has_value();
       processes.erase(tracee.process.get());
     }

@@ -114,6 +114,7 @@ void RequestServer::serve(const core::StopBlocked& request) {
       tracee->slot->state == SlotState::idle && !parts_.run.releasing) {
     tracee->blocked_wait = request.wait_id;
     tracee->slot->scheduled_by_us = true;
+    tracee->interrupted_call.look(tracee->id.tid);
     (void)ptrace::interrupt(tracee->id.tid);
   }
 }
@@ -153,7 +154,10 @@ void RequestServer::suspend() {
 
 void RequestServer::interrupt_slots() {
   for (const auto& slot : parts_.timer.take_interrupts()) {
-    const Tracee* const tracee = parts_.lifecycle.tracees().find(slot->thread.tid);
+    Tracee* const tracee = parts_.lifecycle.tracees().find(slot->thread.tid);
+    if (tracee != nullptr && tracee->slot == slot) {
+      tracee->interrupted_call.look(tracee->id.tid);  // it may have fallen asleep
+    }
     slot->stop_requested_at = core::Clock::now().time_since_epoch().count();
     if (tracee == nullptr || tracee->slot != slot || !ptrace::interrupt(slot->thread.tid)) {
       end_pending_stop(*slot, SlotState::idle);

@@ -14,15 +14,23 @@ namespace sp::supervisor {
 namespace {
 
 /// Our stop may have broken a system call that the thread is in.
-void restart_call(const Tracee& tracee, int signal) {
+void restart_call(Tracee& tracee, int signal) {
   if (auto registers = ptrace::registers(tracee.id.tid)) {
-    restart_interrupted_call(tracee.id.tid, *registers, signal);
+    restart_interrupted_call(tracee.id.tid, *registers, signal, tracee.interrupted_call);
   }
 }
 
 }  // namespace
 
 void StopHandler::on_stop(Tracee& tracee, const WaitStatus& status) {
+  if (std::holds_alternative<AtSyscall>(status)) {
+    tracee.interrupted_call.note_call(tracee.id.tid);
+  } else {
+    const auto* const signal = std::get_if<SignalDelivery>(&status);
+    tracee.interrupted_call.note_stop(tracee.id.tid,
+                                      std::holds_alternative<InterruptStop>(status) ||
+                                          (signal != nullptr && signal->signal != SIGTRAP));
+  }
   if (tracee.process->code_state != nullptr && on_instrument_stop(tracee, status)) {
     return;
   }
@@ -45,6 +53,10 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
   may_call_ = delivery != nullptr || std::holds_alternative<InterruptStop>(status);
   if (parts_.run.releasing) {
     instrument.on_other_stop(tracee);
+    if (is_at_syscall && tracee.is_awaited && ptrace::interrupt(tracee.id.tid)) {
+      let_run(tracee, 0, false);  // once more: at that stop its call can be made again
+      return true;
+    }
     if ((is_trap && Instrument::on_retired_trap(tracee)) || is_at_syscall) {
       resume(tracee, 0);  // a SIGSTOP of ours may be on its way
       return true;

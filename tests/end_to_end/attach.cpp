@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "arch/native.h"
 #include "end_to_end/profiled.h"
@@ -81,19 +81,9 @@ TEST_P(AttachLeavesBy, a_signal_without_a_trace) {
 
 INSTANTIATE_TEST_SUITE_P(Each, AttachLeavesBy, ::testing::Values(SIGINT, SIGTERM, SIGHUP));
 
-/// How many of the target's kinds of sleep README promises not to end. On AArch64 a stop may end
-/// epoll_wait, the last of them, with EINTR where it meets a thread that is about to sleep in it.
-int sleepers_that_are_never_woken() {
-  if (!arch::Native::kInterruptedCallIsGuessed) {
-    return 5;
-  }
-  std::puts("no thread in epoll_wait here: on this CPU a stop may end it (README, Limits)");
-  return 4;
-}
-
 TEST(Attach, ends_by_duration) {
   const TempDir directory;
-  Steady steady(2, sleepers_that_are_never_woken());
+  Steady steady(2, 5);
   ASSERT_TRUE(steady.is_ready());
   const Outcome outcome = run(attach(directory, steady.pid(), {"-d", "300ms"}));
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
@@ -102,6 +92,35 @@ TEST(Attach, ends_by_duration) {
   EXPECT_GT(RunFiles(directory / "run").samples(), 0U);
   steady.expect_unharmed();
 }
+
+using Sleepers = std::pair<const char*, const char*>;
+class AttachToSleepers : public ::testing::TestWithParam<Sleepers> {};
+
+TEST_P(AttachToSleepers, ends_no_call) {
+  const auto [mode, beside] = GetParam();
+  for (int round = 0; round < scaled(3); ++round) {
+    const TempDir directory;
+    Running sleepers({target("listed_sleepers"), beside});
+    ASSERT_TRUE(sleepers.says("ready\n"));
+    const Outcome outcome = run(attach(directory, sleepers.pid(), {mode, "-d", "300ms"}));
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+    EXPECT_EQ(what_was_left_behind(sleepers.pid()), "");
+    EXPECT_EQ(changed_text(sleepers.pid()), "");
+    sleepers.close_input();
+    EXPECT_EQ(sleepers.wait().out, "ready\nright\n");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, AttachToSleepers,
+                         ::testing::Values(Sleepers{"-n", "busy"}, Sleepers{"--wall", "busy"},
+                                           Sleepers{"-q", "busy"}, Sleepers{"-a", "busy"},
+                                           Sleepers{"--single", "busy"},
+                                           Sleepers{"--single", "idle"}),
+                         [](const auto& sleepers) {
+                           std::string mode = sleepers.param.first;
+                           mode.erase(0, mode.find_first_not_of('-'));
+                           return mode + "_" + sleepers.param.second;
+                         });
 
 TEST(Attach, survives_many_rounds) {
   Steady steady(6, 3);

@@ -58,5 +58,27 @@ TEST_F(ExactKilled, leaves_programs_in_a_row_alive) {
   expect_survivors({target("exec_chain"), "10"}, "done\n");
 }
 
+// The kernel may leave a thread in its single step.
+TEST_F(ExactKilled, in_single_steps_leaves_threads_alive) {
+  std::minstd_rand random(9);
+  for (int round = 0; round < scaled(8) && !HasFailure(); ++round) {
+    const TempDir directory;
+    Running program({target("steady"), "1", "2"});
+    ASSERT_TRUE(program.says("ready\n"));
+    const std::string pid = std::to_string(program.pid());
+    Running profiler(superprofiler(directory, {"-q", "--single=step", "-p", pid}));
+    ASSERT_TRUE(eventually(
+        [&] { return status_of(program.pid(), "TracerPid") == std::to_string(profiler.pid()); }));
+    ::usleep(static_cast<useconds_t>(100'000 + random() % 100'000));
+    profiler.signal(SIGKILL);
+    (void)profiler.wait();
+    EXPECT_TRUE(eventually([&] { return what_was_left_behind(program.pid()).empty(); }));
+    program.close_input();
+    const Outcome outcome = program.wait();
+    EXPECT_EQ(outcome.exit_status(), 0) << "round " << round << ": " << outcome.text();
+    EXPECT_EQ(outcome.out, "ready\nright\n");
+  }
+}
+
 }  // namespace
 }  // namespace sp::end_to_end

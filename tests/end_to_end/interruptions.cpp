@@ -25,7 +25,8 @@ std::string joined(const Words& words) {
 }
 
 constexpr const char* kCannotBeMadeAgain =
-    "on this CPU a call that a stop has ended is not made again: README.md, Limits";
+    "on this CPU a call is not made again if the stop meets a thread before it sleeps: README.md, "
+    "Limits";
 
 TEST(Interruptions, are_never_seen_by_blocking_calls) {
   if (arch::Native::kInterruptedCallIsGuessed) {

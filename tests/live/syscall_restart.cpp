@@ -56,9 +56,11 @@ class SyscallRestart : public ::testing::Test {
     const int events = ::epoll_wait(queue, &came, 1, 60'000);
     return events == 1 ? 0 : events == -1 && errno == EINTR ? 1 : 3;
   }
-  void stop() const {
+  void stop() {
+    call_.look(child_);
     EXPECT_TRUE(ptrace::interrupt(child_));
     EXPECT_TRUE(ptrace::wait_for(child_));
+    call_.note_stop(child_, true);
   }
   /// Lets the event come, and returns the exit status of the child.
   int end() const {
@@ -72,9 +74,9 @@ class SyscallRestart : public ::testing::Test {
     }
     return report && WIFEXITED(report->status) ? WEXITSTATUS(report->status) : -1;
   }
-  [[nodiscard]] bool undo(int signal) const {
+  [[nodiscard]] bool undo(int signal) {
     auto registers = ptrace::registers(child_);
-    return registers && restart_interrupted_call(child_, *registers, signal);
+    return registers && restart_interrupted_call(child_, *registers, signal, call_);
   }
   [[nodiscard]] core::Address pc() const {
     const auto registers = ptrace::registers(child_);
@@ -83,18 +85,35 @@ class SyscallRestart : public ::testing::Test {
 
   int event_;
   pid_t child_;
+  InterruptedCall call_;
 };
 
-TEST_F(SyscallRestart, makes_a_call_again_that_only_a_stop_has_ended_where_that_is_known) {
+TEST_F(SyscallRestart, makes_a_call_again_that_only_a_stop_has_ended) {
   stop();
-  EXPECT_EQ(undo(0), !Native::kInterruptedCallIsGuessed);
-  EXPECT_EQ(end(), Native::kInterruptedCallIsGuessed ? 1 : 0);
+  EXPECT_TRUE(undo(0));
+  EXPECT_EQ(end(), 0);
+}
+
+TEST_F(SyscallRestart, lets_a_handler_end_a_call_that_was_to_be_made_again) {
+  stop();
+  EXPECT_TRUE(undo(0));
+  ::kill(child_, SIGUSR1);
+  ASSERT_TRUE(ptrace::resume(child_, 0));
+  const auto report = ptrace::wait_for(child_);
+  ASSERT_TRUE(report && WIFSTOPPED(report->status) && WSTOPSIG(report->status) == SIGUSR1);
+  call_.note_stop(child_, true);
+  EXPECT_FALSE(undo(SIGUSR1));
+  ASSERT_TRUE(ptrace::resume(child_, SIGUSR1));
+  ASSERT_TRUE(ptrace::wait_for(child_));  // its exit is announced
+  EXPECT_EQ(end(), 1);
 }
 
 TEST_F(SyscallRestart, leaves_a_call_ended_that_a_handler_has_ended) {
+  call_.look(child_);
   ::kill(child_, SIGUSR1);
   const auto report = ptrace::wait_for(child_);
   ASSERT_TRUE(report && WIFSTOPPED(report->status) && WSTOPSIG(report->status) == SIGUSR1);
+  call_.note_stop(child_, true);
   EXPECT_FALSE(undo(SIGUSR1));
   const core::Address behind = pc();
   ASSERT_TRUE(ptrace::step(child_, SIGUSR1));
@@ -106,6 +125,7 @@ TEST_F(SyscallRestart, leaves_a_call_ended_that_a_handler_has_ended) {
   }
   // The handler has returned, and the thread looks as if a stop had ended its call.
   ASSERT_EQ(pc(), behind);
+  call_.note_stop(child_, true);
   EXPECT_FALSE(undo(0));
   EXPECT_EQ(end(), 1);
 }

@@ -61,6 +61,7 @@ struct AArch64 {
     return aarch64::find_syscall_sites(text, names);
   }
 
+  static constexpr bool kStepOutlivesTracer = true;
   static constexpr bool is_breakpoint_code(int code) { return aarch64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return aarch64::is_step_code(code); }
   static core::Address breakpoint_of_trap(core::Address pc) {

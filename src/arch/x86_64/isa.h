@@ -59,6 +59,7 @@ struct X86_64 {
     return x86_64::find_syscall_sites(text, names);
   }
 
+  static constexpr bool kStepOutlivesTracer = false;
   static constexpr bool is_breakpoint_code(int code) { return x86_64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return x86_64::is_step_code(code); }
   static core::Address breakpoint_of_trap(core::Address pc) {

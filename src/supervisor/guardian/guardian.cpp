@@ -10,16 +10,17 @@
 
 #include "supervisor/guardian/guardian_messages.h"
 #include "supervisor/guardian/guardian_process.h"
+#include "supervisor/linux/ptrace.h"
 
 namespace sp::supervisor {
 
 core::Result<Guardian> Guardian::start() {
-  void* memory = ::mmap(nullptr, sizeof(PendingStopTable), PROT_READ | PROT_WRITE,
+  void* memory = ::mmap(nullptr, sizeof(SharedTables), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    return core::fail_errno("mapping the pending-stop table");
+    return core::fail_errno("mapping the guardian's tables");
   }
-  auto* pending_stops = new (memory) PendingStopTable;
+  auto* tables = new (memory) SharedTables;
   auto journal = std::make_unique<Journal>();
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -33,22 +34,23 @@ core::Result<Guardian> Guardian::start() {
   }
   if (pid == 0) {
     our_end.reset();  // or its own copy would keep the socket open after our death
-    run_guardian_process(*pending_stops, *journal, its_end.get());
+    run_guardian_process(*tables, *journal, its_end.get());
   }
-  return Guardian(pending_stops, std::move(journal), std::move(our_end), pid);
+  ptrace::list_steps_in(&tables->steps);
+  return Guardian(tables, std::move(journal), std::move(our_end), pid);
 }
 
 Guardian::Guardian(Guardian&& other) noexcept
-    : pending_stops_(std::exchange(other.pending_stops_, nullptr)),
+    : tables_(std::exchange(other.tables_, nullptr)),
       journal_(std::move(other.journal_)),
       socket_(std::move(other.socket_)),
       pid_(other.pid_) {}
 
 Guardian::~Guardian() {
-  if (pending_stops_ == nullptr) {
+  if (tables_ == nullptr) {
     return;
   }
-  const bool in_flight = pending_stops_->any_in_flight();
+  const bool in_flight = tables_->pending_stops.any_in_flight();
   if (!in_flight) {
     (void)send_message(socket_.get(), {}, -1);
   }
@@ -57,11 +59,12 @@ Guardian::~Guardian() {
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  ::munmap(pending_stops_, sizeof(PendingStopTable));
+  ptrace::list_steps_in(nullptr);
+  ::munmap(tables_, sizeof(SharedTables));
 }
 
 PendingStops* Guardian::guard(pid_t pid, std::uint64_t start_time) {
-  return pending_stops_->add(pid, start_time);
+  return tables_->pending_stops.add(pid, start_time);
 }
 
 void Guardian::release(PendingStops* entry) {

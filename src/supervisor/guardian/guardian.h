@@ -9,6 +9,7 @@
 #include "core/address.h"
 #include "core/fd.h"
 #include "core/result.h"
+#include "supervisor/guardian/guardian_process.h"
 #include "supervisor/guardian/journal.h"
 #include "supervisor/guardian/pending_stops.h"
 
@@ -19,14 +20,15 @@ namespace sp::supervisor {
 ///
 /// The kernel detaches tracees when their tracer dies, but a SIGSTOP that is pending then would
 /// leave the target stopped, and breakpoints would stay in its code. The guardian
+///   - ends the single steps of threads, where the kernel does not (SteppedThreads);
 ///   - restores the bytes that the Journal lists, through the /proc/PID/mem descriptors that were
 ///     registered;
 ///   - sends SIGCONT to processes with entries in the pending-stop table, unless somebody else has
 ///     stopped them as well;
 ///   - finds forked children that it was not told of, and disarms the injected SIGTRAP handlers.
 ///
-/// In: messages over a socket (registered memory, handlers, goodbye), and two pieces of shared
-/// memory, the journal and the pending-stop table, which need no message. The guardian polls the
+/// In: messages over a socket (registered memory, handlers, goodbye), and pieces of shared
+/// memory, the journal and the SharedTables, which need no message. The guardian polls the
 /// socket and a signalfd for the parent-death signal of the ptrace thread. Out: nothing.
 class Guardian {
  public:
@@ -60,14 +62,10 @@ class Guardian {
   [[nodiscard]] Journal& journal() { return *journal_; }
 
  private:
-  Guardian(PendingStopTable* pending_stops, std::unique_ptr<Journal> journal, core::UniqueFd socket,
-           pid_t pid)
-      : pending_stops_(pending_stops),
-        journal_(std::move(journal)),
-        socket_(std::move(socket)),
-        pid_(pid) {}
+  Guardian(SharedTables* tables, std::unique_ptr<Journal> journal, core::UniqueFd socket, pid_t pid)
+      : tables_(tables), journal_(std::move(journal)), socket_(std::move(socket)), pid_(pid) {}
 
-  PendingStopTable* pending_stops_;
+  SharedTables* tables_;
   std::unique_ptr<Journal> journal_;
   core::UniqueFd socket_;
   pid_t pid_;

@@ -103,7 +103,7 @@ int open_death_descriptor() {
 
 }  // namespace
 
-void run_guardian_process(PendingStopTable& pending_stops, const Journal& journal, int socket) {
+void run_guardian_process(SharedTables& tables, const Journal& journal, int socket) {
   const auto superprofiler = static_cast<std::uint64_t>(::getppid());
   leave_superprofiler(socket);
   // When the guardian is needed, the target's threads loop at their breakpoints, on every CPU.
@@ -113,10 +113,11 @@ void run_guardian_process(PendingStopTable& pending_stops, const Journal& journa
   Memories memories;
   Handlers handlers;
   if (!listen_until_the_end(death, memories, handlers)) {
+    tables.steps.end_steps();
     journal.restore(memories);
     const sched_param ordinary{};
     (void)::sched_setscheduler(0, SCHED_OTHER, &ordinary);
-    pending_stops.undo();
+    tables.pending_stops.undo();
     clean_up_orphans(journal, memories, handlers, superprofiler);
   }
   ::_exit(0);

@@ -199,9 +199,8 @@ std::optional<BlockedCall> parse_syscall(std::string_view text) {
   BlockedCall call;
   call.number = *number;
   if (*number >= 0) {
-    call.first_argument = prefixed_hex(take_word(text));
-    for (int i = 1; i < 6; ++i) {
-      take_word(text);
+    for (std::uint64_t& argument : call.arguments) {
+      argument = prefixed_hex(take_word(text));
     }
   }
   call.sp = prefixed_hex(take_word(text));

@@ -20,6 +20,7 @@ namespace sp::supervisor::ptrace {
 namespace {
 
 pid_t g_thread = 0;
+SteppedThreads* g_steps = nullptr;
 
 void check_thread() {
   thread_local const pid_t self = static_cast<pid_t>(::syscall(SYS_gettid));
@@ -40,6 +41,20 @@ core::Result<void> done_or_errno(long answer, std::string_view what, pid_t tid) 
     return core::fail_errno(fmt::format("{} of thread {}", what, tid));
   }
   return {};
+}
+
+/// Resumes a stopped thread. Only PTRACE_SINGLESTEP does not end a single step.
+core::Result<void> resume_by(__ptrace_request how, pid_t tid, int signal, std::string_view what) {
+  const bool lists = arch::Native::kStepOutlivesTracer && g_steps != nullptr;
+  if (lists && how == PTRACE_SINGLESTEP) {
+    g_steps->add(tid);
+  }
+  const long answer = request(how, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal)));
+  const auto done = done_or_errno(answer, what, tid);
+  if (lists && (how != PTRACE_SINGLESTEP || !done)) {
+    g_steps->remove(tid);
+  }
+  return done;
 }
 
 /// wait(2) that leaves the report to be waited for.
@@ -74,10 +89,15 @@ core::Result<std::optional<Report>> peek(idtype_t what, pid_t tid, bool block) {
       report.status = static_cast<int>((status << 8U) | 0x7FU);  // see WIFSTOPPED
       break;
   }
+  if (!WIFSTOPPED(report.status) && g_steps != nullptr) {
+    g_steps->remove(report.tid);  // the kernel gives tids out again
+  }
   return report;
 }
 
 }  // namespace
+
+void list_steps_in(SteppedThreads* steps) { g_steps = steps; }
 
 void bind_to_this_thread() { g_thread = static_cast<pid_t>(::syscall(SYS_gettid)); }
 
@@ -93,21 +113,15 @@ core::Result<void> seize(pid_t tid, FollowOptions follow) {
 }
 
 core::Result<void> resume(pid_t tid, int signal) {
-  return done_or_errno(
-      request(PTRACE_CONT, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
-      "resuming", tid);
+  return resume_by(PTRACE_CONT, tid, signal, "resuming");
 }
 
 core::Result<void> resume_to_syscall(pid_t tid, int signal) {
-  return done_or_errno(
-      request(PTRACE_SYSCALL, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
-      "resuming", tid);
+  return resume_by(PTRACE_SYSCALL, tid, signal, "resuming");
 }
 
 core::Result<void> step(pid_t tid, int signal) {
-  return done_or_errno(
-      request(PTRACE_SINGLESTEP, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
-      "stepping", tid);
+  return resume_by(PTRACE_SINGLESTEP, tid, signal, "stepping");
 }
 
 core::Result<void> listen(pid_t tid) {
@@ -115,9 +129,7 @@ core::Result<void> listen(pid_t tid) {
 }
 
 core::Result<void> detach(pid_t tid, int signal) {
-  return done_or_errno(
-      request(PTRACE_DETACH, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal))),
-      "detaching", tid);
+  return resume_by(PTRACE_DETACH, tid, signal, "detaching");
 }
 
 core::Result<void> interrupt(pid_t tid) {

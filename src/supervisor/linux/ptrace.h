@@ -13,6 +13,7 @@
 #include "arch/native.h"
 #include "core/address.h"
 #include "core/result.h"
+#include "supervisor/linux/stepped_threads.h"
 
 /// All ptrace(2) and wait(2) calls of superprofiler. The kernel binds a tracee to the thread that
 /// attached or forked it and gives any other thread ESRCH, which also means "has died". So each
@@ -25,6 +26,9 @@ namespace sp::supervisor::ptrace {
 using Registers = arch::Native::Registers;
 
 void bind_to_this_thread();
+/// Lists the threads that are being single-stepped there, if Native::kStepOutlivesTracer; null: no
+/// longer.
+void list_steps_in(SteppedThreads* steps);
 
 /// Which children of a tracee are traced.
 struct FollowOptions {

@@ -1,13 +1,22 @@
 #include "supervisor/linux/syscall_restart.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
-#include <cstdint>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <string_view>
+#include <utility>
 
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 namespace {
+
+using arch::Native;
+using arch::NativeTrapHandler;
 
 /// Signals that are ignored by default (SIGCONT if nothing is stopped); signal(7).
 constexpr std::uint64_t kIgnoredByDefault =
@@ -18,32 +27,109 @@ bool has_effect(const SignalMasks& masks, std::uint64_t signals) {
   return (signals & (masks.caught | ~(masks.ignored | kIgnoredByDefault))) != 0;
 }
 
+/// How often the thread gave up its CPU by itself: to sleep, or to stop.
+std::optional<std::uint64_t> read_sleeps(pid_t tid) {
+  const auto status = read_proc(fmt::format("/proc/{}/status", tid));
+  const auto field = status ? status_field(*status, "voluntary_ctxt_switches") : std::nullopt;
+  std::uint64_t count = 0;
+  if (!field ||
+      std::from_chars(field->data(), field->data() + field->size(), count).ec != std::errc{}) {
+    return std::nullopt;
+  }
+  return count;
+}
+
 }  // namespace
 
-bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signal) {
-  using arch::Native;
-  if (Native::kInterruptedCallIsGuessed) {
-    // It may as well come out of a handler that has ended the call, and the call's first argument
-    // is lost.
-    return false;
+void InterruptedCall::look(pid_t tid) {
+  known_.reset();
+  if constexpr (Native::kInterruptedCallIsGuessed) {
+    const auto sleeps = read_sleeps(tid);
+    const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
+    const auto call = text ? parse_syscall(*text) : std::nullopt;
+    if (sleeps && call && call->number >= 0) {
+      known_ = Known{{ptrace::SyscallStop::Side::entry, static_cast<std::uint64_t>(call->number),
+                      call->arguments, 0},
+                     core::Address{call->sp},
+                     core::Address{call->pc},
+                     sleeps};
+    }
   }
+}
+
+void InterruptedCall::note_call(pid_t tid) {
+  if constexpr (Native::kInterruptedCallIsGuessed) {
+    const auto stop = ptrace::syscall_stop(tid);
+    const auto registers = ptrace::registers(tid);
+    if (stop && registers && stop->side == ptrace::SyscallStop::Side::entry) {
+      known_ = Known{*stop, Native::sp(*registers), Native::pc(*registers), std::nullopt};
+    } else if (!stop || stop->result != -EINTR) {
+      known_.reset();
+    }
+    first_argument_.reset();
+  }
+}
+
+void InterruptedCall::note_stop(pid_t tid, bool may_return_eintr) {
+  first_argument_.reset();
+  const auto known = std::exchange(known_, std::nullopt);
+  const auto registers = known && may_return_eintr ? ptrace::registers(tid) : core::fail("");
+  if (registers && is_interrupted(tid, *known, *registers)) {
+    first_argument_ = known->entry.arguments[0];
+  }
+}
+
+bool InterruptedCall::is_interrupted(pid_t tid, const Known& known,
+                                     const ptrace::Registers& registers) {
   const auto number = Native::leaving_syscall(registers);
-  if (!number || !Native::returns_eintr(registers) || !Native::is_restartable(*number)) {
+  const auto now = NativeTrapHandler::next_call(registers);  // but for the first argument
+  if (!number || static_cast<std::uint64_t>(*number) != known.entry.number ||
+      !std::equal(now.arguments.begin() + 1, now.arguments.end(),
+                  known.entry.arguments.begin() + 1) ||
+      Native::sp(registers) != known.sp || Native::pc(registers) != known.behind) {
     return false;
   }
-  const auto masks = read_signal_masks(tid);
+  // It may have made the same call for something else since it was seen.
+  const auto sleeps = known.sleeps ? read_sleeps(tid) : std::nullopt;
+  return !known.sleeps || (sleeps && *sleeps <= *known.sleeps + 1);
+}
+
+bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signal,
+                              InterruptedCall& call) {
+  const bool is_made_again = call.made_again_ == registers;
+  call.made_again_.reset();
+  const auto number = Native::leaving_syscall(registers);
+  const bool is_ended = number && Native::returns_eintr(registers) &&
+                        Native::is_restartable(*number) &&
+                        (!Native::kInterruptedCallIsGuessed || call.first_argument_.has_value());
+  const auto masks = is_ended || is_made_again ? read_signal_masks(tid) : std::nullopt;
   if (!masks) {
+    return false;
+  }
+  const std::uint64_t delivered = signal != 0 ? signal_bit(signal) : 0;
+  if (is_made_again) {
+    call.made_again_ = registers;
+    if (has_effect(*masks, delivered)) {
+      // The kernel would have the handler run in front of the call.
+      constexpr std::size_t kCallSize = NativeTrapHandler::kSyscall.size();
+      Native::set_pc(registers, Native::pc(registers) + kCallSize);
+      NativeTrapHandler::finish_call(registers, -EINTR);
+      call.made_again_.reset();
+      (void)ptrace::set_registers(tid, registers);
+    }
     return false;
   }
   // A SIGSTOP that is pending for this thread alone is our own next one.
   const std::uint64_t pending =
       (masks->thread_pending & ~signal_bit(SIGSTOP)) | masks->process_pending;
-  const std::uint64_t waiting =
-      (pending & ~masks->blocked) | (signal != 0 ? signal_bit(signal) : 0);
+  const std::uint64_t waiting = (pending & ~masks->blocked) | delivered;
   if (has_effect(*masks, waiting)) {
     return false;  // the call ends for a reason of its own
   }
-  Native::restart_call(registers, 0);
+  Native::restart_call(registers, call.first_argument_.value_or(0));
+  if (Native::kInterruptedCallIsGuessed) {
+    call.made_again_ = registers;
+  }
   return ptrace::set_registers(tid, registers).has_value();
 }
 

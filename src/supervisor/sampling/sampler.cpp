@@ -70,7 +70,7 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
   } else {
     prepare_sampled(tracee, *registers);
   }
-  restart_interrupted_call(tracee.id.tid, *registers, 0);
+  restart_interrupted_call(tracee.id.tid, *registers, 0, tracee.interrupted_call);
 }
 
 void Sampler::prepare_waited(const Tracee& tracee, const ptrace::Registers& registers,

@@ -66,9 +66,8 @@ void ExactCounter::inherit(Tracee& tracee, const ForkOrigin& origin) {
 void ExactCounter::begin_thread(Tracee& tracee, Address pc, core::TimePoint now) {
   CountedThread& thread = counted_thread(tracee);
   thread.begun = true;
-  const CountedCode& code = counted_code(*tracee.process);
-  // Copies of atomic sequences that cannot be stepped through have breakpoints, too.
-  if ((code.may_insert() || Native::kLongestAtomicSequence > 0) && !code.trap_handler().tried) {
+  // Also for single steps, whose last trap nobody takes if we are killed.
+  if (!counted_code(*tracee.process).trap_handler().tried) {
     install_handler(tracee);
   }
   const bool inherited = thread.mask.blocks_trap();

@@ -90,7 +90,7 @@ TEST(BlockedCall, gives_number_stack_and_place) {
       parse_syscall("202 0x7f01 0x189 0x0 0x0 0x0 0xffffffff 0x7ffd290ecda0 0x7f2f77ea3f7b\n");
   ASSERT_TRUE(call);
   EXPECT_EQ(call->number, 202);
-  EXPECT_EQ(call->first_argument, 0x7f01U);
+  EXPECT_EQ(call->arguments[0], 0x7f01U);
   EXPECT_EQ(call->sp, 0x7ffd290ecda0U);
   EXPECT_EQ(call->pc, 0x7f2f77ea3f7bU);
 }
