@@ -105,9 +105,15 @@ void Lifecycle::announce_task(const Tracee& creator) {
   ForkOrigin origin = instrument_->origin_of(creator);
   if (Tracee* const known = tracees_.find(tid)) {
     instrument_->inherit(*known, origin);
-  } else {
+  } else if (ptrace::will_report(
+                 tid)) {  // the kernel reports the newest tasks first: some are gone
     origins_.announce(tid, std::move(origin));
   }
+}
+
+bool Lifecycle::awaits_tasks() {
+  origins_.forget_if([](pid_t tid) { return !ptrace::will_report(tid); });
+  return origins_.awaits_any();
 }
 
 Tracee& Lifecycle::add_thread(pid_t tid, pid_t pid, std::shared_ptr<TracedProcess> process) {

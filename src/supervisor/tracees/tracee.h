@@ -47,7 +47,7 @@ struct Tracee {
   std::uint64_t blocked_wait = 0;  // a stop is pending for this wait's stack (--wall)
   std::string last_name;           // read when its exit was announced
   bool let_go = false;             // detach it as soon as none of our stops is pending
-  bool is_awaited = false;         // it slept, and was interrupted to be detached
+  bool is_awaited = false;         // it was interrupted to be detached
   bool group_stopped = false;
   bool was_group_stopped = false;             // and SIGCONT was not delivered yet
   std::unique_ptr<ThreadState> thread_state;  // the instrument's; null where there is none
