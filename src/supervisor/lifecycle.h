@@ -65,7 +65,6 @@ class Lifecycle {
  private:
   void announce(const TracedProcess& process, core::ProcessId parent);
   void begin_child(TracedProcess& process, pid_t tid, const TracedProcess* parent);
-  [[nodiscard]] std::shared_ptr<TracedProcess> parent_of(pid_t tid) const;
   void end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread);
 
   LifecycleOptions options_;

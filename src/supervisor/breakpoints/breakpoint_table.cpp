@@ -22,9 +22,7 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, bool may_inse
       space_(guardian.journal().new_space()),
       owner_(owner),
       may_insert_(may_insert),
-      memory_(tid) {
-  (void)guardian_.register_memory(space_, memory_.fd());
-}
+      memory_(tid) {}
 
 BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const BreakpointTable& parent,
                                  std::uint64_t inherited)
@@ -38,7 +36,8 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const Breakpo
       original_(parent.original_),
       unwritable_pages_(parent.unwritable_pages_),
       sites_(parent.sites_),
-      insertions_(parent.insertions_) {
+      insertions_(parent.insertions_),
+      is_registered_(true) {
   for (const core::AddressRange range : xol_.resync_child(memory_, tid, parent.memory_)) {
     std::erase_if(sites_, [range](const auto& site) { return range.contains(site.first); });
   }
@@ -57,13 +56,17 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const Breakpo
   }
   original_.expire_maps();
   // Only now that all are in the journal: until then the guardian would take them for the parent's.
-  (void)guardian_.register_memory(space_, memory_.fd());
+  is_registered_ = false;
+  if (parent.is_registered_) {
+    register_memory();
+  }
   if (trap_handler_.page != Address{}) {
     register_trap_handler();
   }
 }
 
 void BreakpointTable::register_trap_handler() {
+  register_memory();
   const std::uint64_t number = space_;  // a forked child's page has its parent's
   (void)memory_.write(trap_handler_.page + NativeTrapHandler::kSpace,
                       std::as_bytes(std::span(&number, 1)));
@@ -74,7 +77,9 @@ BreakpointTable::~BreakpointTable() {
   for (auto& [address, site] : sites_) {
     remove_from_journal(site);
   }
-  guardian_.unregister_memory(space_);
+  if (is_registered_) {
+    guardian_.unregister_memory(space_);
+  }
 }
 
 void BreakpointTable::remove_from_journal(BreakpointSite& site) {
@@ -97,8 +102,6 @@ BreakpointSite* BreakpointTable::removed_at(Address address) {
   const auto found = sites_.find(address);
   return found != sites_.end() && !found->second.inserted ? &found->second : nullptr;
 }
-
-bool BreakpointTable::is_known_site(Address address) const { return sites_.contains(address); }
 
 std::optional<Address> BreakpointTable::copy_of(const BreakpointSite& site, pid_t tid) {
   return xol_.copy_of(site.instruction.address, site.code, memory_, trap_handler_.syscall_site,
@@ -183,6 +186,7 @@ bool BreakpointTable::write_breakpoint(BreakpointSite& site) {
 /// guardian does not know yet, still has the breakpoint.
 bool BreakpointTable::add_to_journal(BreakpointSite& site) {
   if (site.journal_entry == Journal::kNoEntry) {
+    register_memory();
     const bool last =
         site.instruction.flow == core::Flow::syscall;  // see CountedCode::insert_gate()
     site.journal_entry = guardian_.journal().add(space_, site.instruction.address, site.code, last);

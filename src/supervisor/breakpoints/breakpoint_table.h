@@ -9,6 +9,7 @@
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/address.h"
@@ -70,7 +71,7 @@ class BreakpointTable {
   /// The site at `address` if its breakpoint is removed, else nullptr.
   [[nodiscard]] BreakpointSite* removed_at(core::Address address);
   /// There is or was a breakpoint at `address`: a trap there may be reported after its removal.
-  [[nodiscard]] bool is_known_site(core::Address address) const;
+  [[nodiscard]] bool is_known_site(core::Address address) const { return sites_.contains(address); }
   /// How many breakpoints were inserted so far.
   [[nodiscard]] std::uint64_t insertions() const { return insertions_; }
 
@@ -105,6 +106,13 @@ class BreakpointTable {
   [[nodiscard]] const TargetMemory& memory() const { return memory_; }
   [[nodiscard]] TrapHandler& trap_handler() { return trap_handler_; }
   [[nodiscard]] const TrapHandler& trap_handler() const { return trap_handler_; }
+  /// Tells the guardian of the memory, which it then can restore: before anything of ours is in it.
+  /// The first breakpoint does so, too.
+  void register_memory() {
+    if (!std::exchange(is_registered_, true)) {
+      (void)guardian_.register_memory(space_, memory_.fd());
+    }
+  }
   /// Tells the guardian where the handler's page is, and the page whose it is.
   void register_trap_handler();
 
@@ -152,6 +160,7 @@ class BreakpointTable {
   std::unordered_set<std::uint64_t> unwritable_pages_;
   std::unordered_map<core::Address, BreakpointSite> sites_;
   std::uint64_t insertions_ = 0;
+  bool is_registered_ = false;  // with the guardian
 };
 
 }  // namespace sp::supervisor

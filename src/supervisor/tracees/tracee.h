@@ -22,6 +22,7 @@ namespace sp::supervisor {
 /// A process whose threads we trace.
 struct TracedProcess {
   core::ProcessId id;
+  std::uint64_t start_time = 0;  // as in TaskStat: an exec does not change it
   PendingStops* guard = nullptr;
   std::size_t threads = 0;
   std::size_t exiting = 0;  // threads that have reported their exit and are not reaped yet
@@ -35,7 +36,9 @@ struct TracedProcess {
   bool followed = true;  // false: traced only because it has its parent's breakpoints
   /// The instrument's; null where it has none. Processes that share their memory share it.
   std::shared_ptr<CodeState> code_state;
-  bool from_start = false;  // we traced its program before the first instruction
+  bool from_start = false;  // the instrument has its program from the first instruction
+  bool is_named = false;    // by the user, or the instrument is to treat it so
+  core::TimePoint began;    // when we began to trace its program
 };
 
 /// A thread that we have seized.

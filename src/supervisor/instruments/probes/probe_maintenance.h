@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #include "core/messages.h"
 #include "supervisor/instruments/probes/exploration.h"
 #include "supervisor/instruments/probes/hit_counter.h"
@@ -21,16 +24,24 @@ class ProbeMaintenance {
   void run(Tracee& tracee, bool was_sampled);
   /// The analyzer wants probes; what the budget does not allow now is served later.
   void serve(const core::ProbeFunctions& wanted, TracedProcess& process);
+  /// A program is traced that has no probes yet.
+  void note_program() const { ++programs_; }
+  /// Programs that have got no probes, most of them because they ended before their first sample.
+  /// Any thread.
+  [[nodiscard]] std::uint64_t uncounted_programs() const { return programs_ - begun_; }
   /// The target handles SIGTRAP itself.
   void remove_all_probes(const Tracee& tracee);
 
  private:
   void keep_handler(const Tracee& tracee);
+  [[nodiscard]] bool is_worth_probes(const TracedProcess& process) const;
 
   ModuleProbes& modules_;
   ProbeCosts& costs_;
   HitCounter& counter_;
   Exploration& exploration_;
+  mutable std::atomic<std::uint64_t> programs_{0};
+  std::atomic<std::uint64_t> begun_{0};
 };
 
 }  // namespace sp::supervisor
