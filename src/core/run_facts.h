@@ -42,7 +42,8 @@ struct Probing {
   std::uint64_t derived = 0;    // blocks without a probe, whose counts follow from others
   std::uint64_t removed = 0;    // probes removed because they were hot
   std::uint64_t hits = 0;
-  std::uint64_t windows = 0;  // of single steps
+  std::uint64_t uncounted_programs = 0;  // followed, but ended before they were given probes
+  std::uint64_t windows = 0;             // of single steps
   std::uint64_t steps = 0;
   Duration cost{};  // of hits, analyses and steps; Cost::stopped includes it
 };

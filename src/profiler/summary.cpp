@@ -107,8 +107,13 @@ class SummaryWriter {
     if (probing.removed > 0) {
       text += fmt::format(", {} removed because they were hot", grouped(probing.removed));
     }
-    out_.paragraph(
-        text + fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits"));
+    text += fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits");
+    if (probing.uncounted_programs > 0) {
+      text += fmt::format("; {} {} ended before getting any (-a counts all)",
+                          grouped(probing.uncounted_programs),
+                          probing.uncounted_programs == 1 ? "program" : "programs");
+    }
+    out_.paragraph(text);
   }
 
   /// "function+0x12  file.c:7", or the module if the line is unknown; cut to the columns left after

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "supervisor/instruments/detach.h"
@@ -18,6 +20,16 @@ std::uint64_t start_time_of(pid_t pid) {
   return stat ? stat->start_time : 0;
 }
 
+std::optional<pid_t> pid_field(std::string_view status, std::string_view name) {
+  const auto field = status_field(status, name);
+  pid_t pid = 0;
+  if (!field ||
+      std::from_chars(field->data(), field->data() + field->size(), pid).ec != std::errc{}) {
+    return std::nullopt;
+  }
+  return pid;
+}
+
 /// The instrument's state of the process is its own, and not its vfork parent's.
 bool owns_code(const TracedProcess& process) {
   const InstrumentedCode* const code = instrumented_code(process);
@@ -28,7 +40,8 @@ bool owns_code(const TracedProcess& process) {
 
 std::shared_ptr<TracedProcess> Lifecycle::add_process(pid_t pid, core::ProcessId parent) {
   auto process = tracees_.add_process(pid);
-  process->guard = guardian_.guard(pid, start_time_of(pid));
+  process->start_time = start_time_of(pid);
+  process->guard = guardian_.guard(pid, process->start_time);
   announce(*process, parent);
   return process;
 }
@@ -36,7 +49,8 @@ std::shared_ptr<TracedProcess> Lifecycle::add_process(pid_t pid, core::ProcessId
 std::shared_ptr<TracedProcess> Lifecycle::exec_process(
     const std::shared_ptr<TracedProcess>& before) {
   auto process = tracees_.exec_process(before->id.pid);
-  process->guard = guardian_.guard(before->id.pid, start_time_of(before->id.pid));
+  process->start_time = before->start_time;
+  process->guard = guardian_.guard(before->id.pid, process->start_time);
   announce(*process, before->id);
   return process;
 }
@@ -50,25 +64,15 @@ void Lifecycle::announce(const TracedProcess& process, core::ProcessId parent) {
       {process.id, {}, core::Clock::now(), core::ProcessStarted{parent, std::move(command)}});
 }
 
-std::shared_ptr<TracedProcess> Lifecycle::parent_of(pid_t tid) const {
-  const auto status = read_proc(fmt::format("/proc/{}/status", tid));
-  const auto field = status ? status_field(*status, "PPid") : std::nullopt;
-  pid_t parent = 0;
-  if (!field ||
-      std::from_chars(field->data(), field->data() + field->size(), parent).ec != std::errc{}) {
-    return nullptr;
-  }
-  return tracees_.find_process(parent);
-}
-
 Tracee* Lifecycle::adopt(pid_t tid) {
-  const auto group = read_thread_group(tid);
+  const auto status = read_proc(fmt::format("/proc/{}/status", tid));
+  const auto group = status ? pid_field(*status, "Tgid") : std::nullopt;
   if (!group) {
     return nullptr;
   }
   auto process = tracees_.find_process(*group);
   if (process == nullptr) {
-    const auto parent = parent_of(tid);
+    const auto parent = tracees_.find_process(pid_field(*status, "PPid").value_or(0));
     process = add_process(*group, parent != nullptr ? parent->id : core::ProcessId{});
     if (instrument_ != nullptr) {
       begin_child(*process, tid, parent.get());
@@ -105,9 +109,15 @@ void Lifecycle::announce_task(const Tracee& creator) {
   ForkOrigin origin = instrument_->origin_of(creator);
   if (Tracee* const known = tracees_.find(tid)) {
     instrument_->inherit(*known, origin);
-  } else {
+  } else if (ptrace::will_report(
+                 tid)) {  // the kernel reports the newest tasks first: some are gone
     origins_.announce(tid, std::move(origin));
   }
+}
+
+bool Lifecycle::awaits_tasks() {
+  origins_.forget_if([](pid_t tid) { return !ptrace::will_report(tid); });
+  return origins_.awaits_any();
 }
 
 Tracee& Lifecycle::add_thread(pid_t tid, pid_t pid, std::shared_ptr<TracedProcess> process) {

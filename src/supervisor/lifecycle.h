@@ -53,7 +53,7 @@ class Lifecycle {
   void forget_announced(pid_t tid) { origins_.forget(tid); }
   void forget_all_announced() { origins_.forget_all(); }
   /// Tasks that were announced are still to come.
-  [[nodiscard]] bool awaits_tasks() const { return origins_.awaits_any(); }
+  [[nodiscard]] bool awaits_tasks();
 
   /// Flushes the counts of a process whose program ends, unless its code is its parent's (vfork).
   void flush_own(const TracedProcess& process, core::ThreadId thread);
@@ -65,7 +65,6 @@ class Lifecycle {
  private:
   void announce(const TracedProcess& process, core::ProcessId parent);
   void begin_child(TracedProcess& process, pid_t tid, const TracedProcess* parent);
-  [[nodiscard]] std::shared_ptr<TracedProcess> parent_of(pid_t tid) const;
   void end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread);
 
   LifecycleOptions options_;

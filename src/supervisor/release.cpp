@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +23,19 @@ constexpr core::Duration kStopGrace = std::chrono::milliseconds(1000);
 /// How long a thread may take to come to the stop in which it is put right. On a busy machine it
 /// waits for a CPU first.
 constexpr core::Duration kDetachGrace = std::chrono::seconds(10);
+/// The same for a thread that no stop reaches where it is: behind a vfork, on a hung disk, in a
+/// group-stop.
+constexpr core::Duration kAsleepGrace = std::chrono::milliseconds(100);
+
+/// Where a thread is on its way to a stop.
+enum class Whereabouts : std::uint8_t { nowhere, asleep, under_way };
+
+Whereabouts whereabouts_of(pid_t tid) {
+  const auto stat = read_stat(tid);
+  return !stat                                      ? Whereabouts::nowhere
+         : stat->state == 'R' || stat->state == 't' ? Whereabouts::under_way
+                                                    : Whereabouts::asleep;
+}
 
 /// The call goes on after a stop as if nothing had happened.
 bool survives_stop(const BlockedCall& call) {
@@ -61,7 +75,7 @@ void Release::begin() {
     const auto stat = read_stat(tid);
     // Those that are in a stop already run afterwards: no sleeper is woken for their sake.
     if (stat && (stat->state == 'R' || stat->state == 't') && !tracee.group_stopped) {
-      tracee.is_awaited = ptrace::interrupt(tid).has_value() && stat->state == 't';
+      tracee.is_awaited = ptrace::interrupt(tid).has_value();
       in_need.erase(tracee.process.get());
     }
   }
@@ -85,8 +99,8 @@ void Release::wake_one_of_each(std::set<const TracedProcess*> processes) {
 
 void Release::finish(const std::function<void()>& serve_one) {
   // Stops that are on their way must have come before the events end.
-  const core::TimePoint deadline = core::Clock::now() + kStopGrace;
-  while (stops_are_pending() && core::Clock::now() < deadline) {
+  const core::TimePoint begin = core::Clock::now();
+  while (stops_are_pending(core::Clock::now() - begin)) {
     serve_one();
   }
   cancel_pending_stops();
@@ -96,25 +110,39 @@ void Release::finish(const std::function<void()>& serve_one) {
 }
 
 void Release::wait_for_detaching(const std::function<void()>& serve_one) {
-  const core::TimePoint deadline = core::Clock::now() + kDetachGrace;
-  const auto is_busy = [](const auto& entry) {
-    const auto stat = read_stat(entry.first);
-    return stat && !entry.second.group_stopped &&
-           (stat->state == 'R' || stat->state == 't' || entry.second.is_awaited);
-  };
+  const core::TimePoint begin = core::Clock::now();
   auto& tracees = lifecycle_.tracees().all();
-  while (core::Clock::now() < deadline &&
-         (lifecycle_.awaits_tasks() || std::any_of(tracees.begin(), tracees.end(), is_busy))) {
+  for (;;) {
+    const core::Duration waited = core::Clock::now() - begin;
+    const bool is_busy = std::any_of(tracees.begin(), tracees.end(),
+                                     [&](auto& entry) { return is_awaited(entry.second, waited); });
+    if (waited > kDetachGrace || (!is_busy && !lifecycle_.awaits_tasks())) {
+      return;
+    }
     serve_one();
   }
 }
 
-bool Release::stops_are_pending() const {
+bool Release::is_awaited(Tracee& tracee, core::Duration waited) {
+  const Whereabouts where = whereabouts_of(tracee.id.tid);
+  if (tracee.group_stopped || where == Whereabouts::nowhere) {
+    return false;
+  }
+  if (where == Whereabouts::under_way && !tracee.is_awaited) {
+    tracee.is_awaited = ptrace::interrupt(tracee.id.tid).has_value();  // it slept until now
+  }
+  return where == Whereabouts::under_way || (tracee.is_awaited && waited < kAsleepGrace);
+}
+
+bool Release::stops_are_pending(core::Duration waited) const {
   SampleSlots::List slots;
   std::uint64_t version = 0;
   lifecycle_.slots().refresh(slots, version);
-  return std::any_of(slots.begin(), slots.end(),
-                     [](const auto& slot) { return slot->state == SlotState::stop_pending; });
+  return waited < kStopGrace && std::any_of(slots.begin(), slots.end(), [&](const auto& slot) {
+           return slot->state == SlotState::stop_pending &&
+                  (waited < kAsleepGrace ||
+                   whereabouts_of(slot->thread.tid) == Whereabouts::under_way);
+         });
 }
 
 void Release::cancel_pending_stops() {

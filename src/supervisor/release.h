@@ -29,11 +29,15 @@ class Release {
   /// Interrupts one thread of each of these processes, whose threads all sleep, so that it can
   /// remove our memory: one in a system call that continues as if nothing had happened.
   void wake_one_of_each(std::set<const TracedProcess*> processes);
-  [[nodiscard]] bool stops_are_pending() const;
+  /// A stop of ours is still to come, `waited` after the end of the run.
+  [[nodiscard]] bool stops_are_pending(core::Duration waited) const;
   void cancel_pending_stops();
   /// Threads that ran into a breakpoint before it was removed must go back to the instruction
   /// before we end.
   void wait_for_detaching(const std::function<void()>& serve_one);
+  /// The thread is still to come to its last stop, `waited` after that wait began. Interrupts it if
+  /// it slept when the others were.
+  [[nodiscard]] static bool is_awaited(Tracee& tracee, core::Duration waited);
 
   RunState& run_;
   Lifecycle& lifecycle_;

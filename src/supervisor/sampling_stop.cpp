@@ -32,4 +32,14 @@ void carry_over_stop(Tracee& tracee, const TracedProcess& process) {
   tracee.slot->state = SlotState::stop_pending;
 }
 
+void end_group_stop(Tracee& tracee) {
+  if (tracee.process->guard != nullptr) {
+    tracee.process->guard->stopped_by_others = false;
+  }
+  if (tracee.slot != nullptr) {
+    SlotState left = SlotState::not_sampled;
+    tracee.slot->state.compare_exchange_strong(left, SlotState::idle);
+  }
+}
+
 }  // namespace sp::supervisor

@@ -12,4 +12,7 @@ namespace sp::supervisor {
 /// of the new program, `process` its process.
 void carry_over_stop(Tracee& tracee, const TracedProcess& process);
 
+/// The thread's process goes on after a group-stop.
+void end_group_stop(Tracee& tracee);
+
 }  // namespace sp::supervisor

@@ -115,19 +115,9 @@ void StopHandler::on_group_stop(Tracee& tracee) {
   }
 }
 
-void StopHandler::on_group_stop_end(Tracee& tracee) {
-  if (tracee.process->guard != nullptr) {
-    tracee.process->guard->stopped_by_others = false;
-  }
-  if (tracee.slot != nullptr) {
-    SlotState left = SlotState::not_sampled;
-    tracee.slot->state.compare_exchange_strong(left, SlotState::idle);
-  }
-}
-
 void StopHandler::on_interrupt_stop(Tracee& tracee) {
   if (std::exchange(tracee.group_stopped, false)) {
-    on_group_stop_end(tracee);
+    end_group_stop(tracee);
   }
   const bool asked = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending &&
                      !tracee.slot->by_signal;
@@ -271,11 +261,15 @@ void StopHandler::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>&
     carry_over_stop(tracee, *process);
   }
   if (process->profiled) {
-    if (parts_.instrument == nullptr || !parts_.instrument->needs().every_thread) {
-      parts_.sampler.send_maps(*process, tracee.id, core::Clock::now());
-    }
+    const bool counts_all = parts_.instrument != nullptr && parts_.instrument->needs().every_thread;
     if (parts_.instrument != nullptr) {
       parts_.instrument->begin_process(*process, pid, true);
+    }
+    // Others send their maps with their first sample, which most processes do not live to see.
+    if (!counts_all && (process->from_start || pid == parts_.run.root)) {
+      parts_.sampler.send_maps(*process, tracee.id, core::Clock::now());
+    }
+    if (counts_all || process->from_start) {
       (void)ptrace::interrupt(pid);  // stops before the program's first instruction
     }
   } else {
@@ -287,7 +281,9 @@ void StopHandler::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>&
 void StopHandler::on_exit_event(Tracee& tracee) {
   TracedProcess& process = *tracee.process;
   ++process.exiting;
-  tracee.last_name = read_name(process.id.pid, tracee.id.tid);
+  if (process.samples > 0 || process.threads > 1 || process.from_start) {  // else it has no row
+    tracee.last_name = read_name(process.id.pid, tracee.id.tid);
+  }
   if (tracee.slot != nullptr) {
     end_pending_stop(*tracee.slot, SlotState::not_sampled);
   }

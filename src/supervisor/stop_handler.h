@@ -42,7 +42,6 @@ class StopHandler {
   /// True where the instrument has dealt with the stop.
   [[nodiscard]] bool on_instrument_stop(Tracee& tracee, const WaitStatus& status);
   void on_signal(Tracee& tracee, int signal);
-  static void on_group_stop_end(Tracee& tracee);
   void on_group_stop(Tracee& tracee);
   void on_interrupt_stop(Tracee& tracee);
   void on_event(Tracee& tracee, Event event);

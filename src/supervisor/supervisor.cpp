@@ -134,7 +134,9 @@ void Supervisor::one_round() {
   }
   if (*report) {
     run_.reported_at = core::Clock::now();
+    const core::Duration charged = meter_.stopped();
     on_report(**report);
+    meter_.add_following(core::Clock::now() - run_.reported_at, meter_.stopped() - charged);
   }
 }
 

@@ -109,6 +109,23 @@ TEST_F(Probes, count_what_forked_vforked_and_execed_children_do) {
   EXPECT_EQ(calls_of(run.files, "work"), "14 exact");  // the parent's, and by fork and exec
 }
 
+TEST_F(Probes, of_other_programs_come_once_these_have_run_for_a_while) {
+  const std::string many = "i=0; while [ $i -lt 20 ]; do /bin/true; i=$((i+1)); done; ";
+  const Words program = {"/bin/sh", "-c", many + target("spin_shares") + " 600; exit 3"};
+  const Profiled some = profile(directory_, {"-q", "--overhead", "0"}, program);
+  EXPECT_EQ(some.outcome.exit_status(), 3) << some.outcome.text();
+  EXPECT_GT(some.files.run()["probes"]["uncounted_programs"], 0);
+  EXPECT_GT(some.files.run()["probes"]["hits"], 0);  // of the shell
+  EXPECT_FALSE(blocks_of(some.files, target("spin_shares")).empty());
+  for (const BlockRow& block : blocks_of(some.files, target("spin_shares"))) {
+    EXPECT_NE(block.kind, "exact") << block.function;  // nothing is known of its beginning
+  }
+  const TempDir other;
+  const Profiled all = profile(other, {"-q", "-a"}, {"/bin/sh", "-c", many + "exit 3"});
+  EXPECT_EQ(all.outcome.exit_status(), 3) << all.outcome.text();
+  EXPECT_EQ(all.files.run()["probes"]["uncounted_programs"], 0);
+}
+
 TEST_F(Probes, of_children_that_are_not_followed_count_the_parent_alone) {
   const Profiled run =
       profile(directory_, {"-q", "-a", "--follow", "none"}, {target("probe_ways"), "children"});

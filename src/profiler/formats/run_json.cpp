@@ -174,6 +174,7 @@ void write_probes(JsonWriter& json, const RunReport& report) {
   json.key("derived").number(probing.derived);
   json.key("removed").number(probing.removed);
   json.key("hits").number(probing.hits);
+  json.key("uncounted_programs").number(probing.uncounted_programs);
   json.key("windows").number(probing.windows);
   json.key("steps").number(probing.steps);
   json.key("branches").number(report.explored.branches);

@@ -14,8 +14,6 @@ using arch::Native;
 using Rescue = arch::NativeTrapHandler::Rescue;
 using core::Address;
 
-constexpr core::AddressRange kEverywhere{Address{0}, Address{~std::uint64_t{0}}};
-
 /// A thread that passes a gate may block SIGTRAP, and then no breakpoint may be left.
 bool is_restored_last(const BreakpointSite& site) {
   return site.gate != Gate::none || site.instruction.flow == core::Flow::syscall;
@@ -29,9 +27,7 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, bool may_inse
       space_(guardian.journal().new_space()),
       owner_(owner),
       may_insert_(may_insert),
-      memory_(tid) {
-  (void)guardian_.register_memory(space_, memory_.fd());
-}
+      memory_(tid) {}
 
 BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const BreakpointTable& parent,
                                  std::uint64_t inherited)
@@ -46,7 +42,8 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const Breakpo
       original_(parent.original_),
       unwritable_pages_(parent.unwritable_pages_),
       sites_(parent.sites_),
-      insertions_(parent.insertions_) {
+      insertions_(parent.insertions_),
+      is_registered_(true) {
   for (const core::AddressRange range : xol_.resync_child(memory_, tid, parent.memory_)) {
     std::erase_if(sites_, [range](const auto& site) { return range.contains(site.first); });
   }
@@ -66,13 +63,17 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const Breakpo
   }
   original_.expire_maps();
   // Only now that all are in the journal: until then the guardian would take them for the parent's.
-  (void)guardian_.register_memory(space_, memory_.fd());
+  is_registered_ = false;
+  if (parent.is_registered_) {
+    register_memory();
+  }
   if (trap_handler_.page != Address{}) {
     register_trap_handler(target_journal_.place());
   }
 }
 
 void BreakpointTable::register_trap_handler(core::AddressRange journal) {
+  register_memory();
   if (journal != target_journal_.place()) {
     target_journal_.begin(journal);
   }
@@ -85,7 +86,9 @@ BreakpointTable::~BreakpointTable() {
   for (auto& [address, site] : sites_) {
     remove_from_journal(site);
   }
-  guardian_.unregister_memory(space_);
+  if (is_registered_) {
+    guardian_.unregister_memory(space_);
+  }
 }
 
 void BreakpointTable::remove_from_journal(BreakpointSite& site) {
@@ -97,11 +100,6 @@ void BreakpointTable::remove_from_journal(BreakpointSite& site) {
 BreakpointSite* BreakpointTable::site_at(Address address) {
   const auto found = sites_.find(address);
   return found != sites_.end() ? &found->second : nullptr;
-}
-
-std::optional<Address> BreakpointTable::copy_of(const BreakpointSite& site, pid_t tid) {
-  return xol_.copy_of(site.instruction.address, site.code, memory_, trap_handler_.syscall_site,
-                      tid);
 }
 
 std::optional<Address> BreakpointTable::copy_of_sequence(Address from, pid_t tid) {
@@ -156,6 +154,7 @@ bool BreakpointTable::write_breakpoint(BreakpointSite& site) {
 /// guardian does not know yet, still has the breakpoint.
 bool BreakpointTable::add_to_journal(BreakpointSite& site) {
   if (site.journal_entry == Journal::kNoEntry) {
+    register_memory();
     site.journal_entry = guardian_.journal().add(space_, site.instruction.address, site.code,
                                                  is_restored_last(site));
   }
@@ -179,10 +178,6 @@ bool BreakpointTable::remove(BreakpointSite& site) {
   return is_breakpoint_at(memory_, site.instruction.address) &&
          memory_.write(site.instruction.address,
                        std::span(site.code).first(Native::kBreakpoint.size()));
-}
-
-std::vector<BreakpointSite*> BreakpointTable::overwritten() {
-  return find_overwritten(memory_, inserted_in(kEverywhere));
 }
 
 void BreakpointTable::remember_removed(core::AddressRange range) {
@@ -210,13 +205,6 @@ std::vector<BreakpointSite*> BreakpointTable::inserted_in(core::AddressRange ran
   }
   return inserted;
 }
-
-void BreakpointTable::restore_all() {
-  restore(kEverywhere);
-  may_insert_ = false;
-}
-
-void BreakpointTable::restore(core::AddressRange range) { remove_all(inserted_in(range)); }
 
 void BreakpointTable::remove_all(std::vector<BreakpointSite*> sites) {
   for_each_page(sites, [this](std::span<BreakpointSite* const> of_page, std::uint64_t /*page*/) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/address.h"
@@ -123,7 +124,9 @@ class BreakpointTable {
     return supervisor::is_unchanged(memory_, site);
   }
   /// Sites whose breakpoint the program has overwritten.
-  [[nodiscard]] std::vector<BreakpointSite*> overwritten();
+  [[nodiscard]] std::vector<BreakpointSite*> overwritten() {
+    return find_overwritten(memory_, inserted_in(kEverywhere));
+  }
   /// A thread has met a breakpoint that is removed, or forgotten: see written_code.h.
   bool remove_written_back(core::Address address) {
     return forgotten_.remove_written_back(memory_, address);
@@ -132,20 +135,33 @@ class BreakpointTable {
   void leave_page(core::Address address);
 
   /// Removes every breakpoint and inserts none from then on.
-  void restore_all();
+  void restore_all() {
+    restore(kEverywhere);
+    may_insert_ = false;
+  }
   /// Removes the breakpoints in a range.
-  void restore(core::AddressRange range);
+  void restore(core::AddressRange range) { remove_all(inserted_in(range)); }
 
   [[nodiscard]] const TargetMemory& memory() const { return memory_; }
   [[nodiscard]] TrapHandler& trap_handler() { return trap_handler_; }
   [[nodiscard]] const TrapHandler& trap_handler() const { return trap_handler_; }
+  /// Tells the guardian of the memory, which it then can restore: before anything of ours is in it.
+  /// The first breakpoint does so, too.
+  void register_memory() {
+    if (!std::exchange(is_registered_, true)) {
+      (void)guardian_.register_memory(space_, memory_.fd());
+    }
+  }
   /// Tells the guardian where the handler's page is, and the page whose it is. `journal` is the
   /// place of the target's own journal.
   void register_trap_handler(core::AddressRange journal);
 
   /// The relocated copy of the site's instruction, made where there is none. `tid` is a thread in a
   /// signal-delivery stop or an interrupt stop; see xol_area.h.
-  [[nodiscard]] std::optional<core::Address> copy_of(const BreakpointSite& site, pid_t tid);
+  [[nodiscard]] std::optional<core::Address> copy_of(const BreakpointSite& site, pid_t tid) {
+    return xol_.copy_of(site.instruction.address, site.code, memory_, trap_handler_.syscall_site,
+                        tid);
+  }
   /// The same for an atomic sequence (LL/SC), with breakpoints at the copy's exits. Those are
   /// inserted whether may_insert() or not. Nothing where it cannot be relocated.
   [[nodiscard]] std::optional<core::Address> copy_of_sequence(core::Address from, pid_t tid);
@@ -167,6 +183,9 @@ class BreakpointTable {
   [[nodiscard]] bool maps_are_old() const { return original_.maps_are_old(); }
 
  private:
+  static constexpr core::AddressRange kEverywhere{core::Address{0},
+                                                  core::Address{~std::uint64_t{0}}};
+
   [[nodiscard]] std::vector<BreakpointSite*> inserted_in(core::AddressRange range);
   /// Makes copied memory hold exactly the breakpoints that the table says.
   void resync_all();
@@ -188,6 +207,7 @@ class BreakpointTable {
   std::unordered_map<core::Address, BreakpointSite> sites_;
   ForgottenSites forgotten_;
   std::uint64_t insertions_ = 0;
+  bool is_registered_ = false;  // with the guardian
 };
 
 }  // namespace sp::supervisor

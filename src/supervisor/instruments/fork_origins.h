@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 
@@ -35,6 +36,10 @@ class ForkOrigins {
   /// Announced tasks are still to come.
   [[nodiscard]] bool awaits_any() const { return !announced_.empty(); }
   void forget_all() { announced_.clear(); }
+  /// Forgets the announced tasks that `is_gone` is true of.
+  void forget_if(const std::function<bool(pid_t)>& is_gone) {
+    std::erase_if(announced_, [&](const auto& entry) { return is_gone(entry.first); });
+  }
 
   /// A process has ended: keeps its code for a moment, if memory of ours was in it.
   void remember_ended(const std::shared_ptr<TracedProcess>& process, core::TimePoint now);

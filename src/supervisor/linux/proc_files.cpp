@@ -54,6 +54,16 @@ std::uint64_t prefixed_hex(std::string_view word) {
 
 }  // namespace
 
+namespace {
+
+/// The kernel gives such a file in one piece, if there is room for it.
+bool comes_whole(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "stat" || name == "status" || name == "comm" || name == "cmdline";
+}
+
+}  // namespace
+
 core::Result<std::string> read_proc(const std::string& path) {
   const core::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) {
@@ -69,10 +79,10 @@ core::Result<std::string> read_proc(const std::string& path) {
     if (got < 0) {
       return core::fail_errno("reading " + path);
     }
-    if (got == 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    if (got == 0 || (static_cast<std::size_t>(got) < buffer.size() && comes_whole(path))) {
       return text;
     }
-    text.append(buffer.data(), static_cast<std::size_t>(got));
   }
 }
 

@@ -280,4 +280,10 @@ core::Result<Report> wait_for(pid_t tid) {
   }
 }
 
+bool will_report(pid_t tid) {
+  check_thread();
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(tid), &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
 }  // namespace sp::supervisor::ptrace

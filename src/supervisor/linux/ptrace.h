@@ -102,5 +102,8 @@ struct Report {
 /// Waits for a report of one thread, which was resumed for a moment. Consumes nothing: its end, or
 /// PTRACE_EVENT_EXIT, stays to be waited for.
 [[nodiscard]] core::Result<Report> wait_for(pid_t tid);
+/// The kernel still owes us a report of the task: we trace it, and have not waited for its end. Not
+/// true of a task that is gone, nor of another one with its tid that is not ours.
+[[nodiscard]] bool will_report(pid_t tid);
 
 }  // namespace sp::supervisor::ptrace

@@ -18,6 +18,9 @@ std::int64_t quantile(std::array<std::int64_t, Size> values, std::size_t count,
 /// Applies until enough stops are known.
 constexpr std::int64_t kHighestAtFirst = 120'000;  // nanoseconds
 
+/// The kernel's way from a stop to us and back, where both share a CPU.
+constexpr core::Duration kWayThere = std::chrono::microseconds(5);
+
 std::int64_t with_way_back(std::int64_t latency) { return latency + latency / 4; }
 
 }  // namespace
@@ -47,6 +50,12 @@ void CostMeter::remember(std::int64_t latency, std::int64_t handling) {
 void CostMeter::add(core::Duration latency, core::Duration handling) {
   remember(latency.count(), handling.count());
   charge(with_way_back(std::min(latency.count(), latency_ceiling_)) + handling.count());
+}
+
+void CostMeter::add_following(core::Duration handling, core::Duration charged) {
+  if (charged == core::Duration{}) {
+    add_work(handling + kWayThere);
+  }
 }
 
 void CostMeter::charge(std::int64_t cost) {

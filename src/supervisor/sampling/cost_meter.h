@@ -22,6 +22,10 @@ class CostMeter {
   /// Charges one stop that only woke a sleeping thread: it says nothing about other stops.
   void add_woken(core::Duration handling) { charge(handling.count()); }
 
+  /// Charges a report that took `handling`, of which others have charged `charged`: for what a
+  /// program pays to be followed, at its forks, execs, exits and signals, nobody else does.
+  void add_following(core::Duration handling, core::Duration charged);
+
   /// Charges one probe hit.
   void add_hit(core::Duration cost) { charge(cost.count()); }
   /// Charges other work that was done while a thread was stopped.

@@ -25,6 +25,7 @@ Tracee& TraceeTable::add(pid_t tid, std::shared_ptr<TracedProcess> process) {
 std::shared_ptr<TracedProcess> TraceeTable::add_process(pid_t pid) {
   auto process = std::make_shared<TracedProcess>();
   process->id = {pid, ++next_process_};
+  process->began = core::Clock::now();
   processes_[pid] = process;
   return process;
 }

@@ -23,6 +23,7 @@ namespace sp::supervisor {
 /// A process whose threads we trace.
 struct TracedProcess {
   core::ProcessId id;
+  std::uint64_t start_time = 0;  // as in TaskStat: an exec does not change it
   PendingStops* guard = nullptr;
   std::size_t threads = 0;
   std::size_t exiting = 0;  // threads that have reported their exit and are not reaped yet
@@ -36,8 +37,10 @@ struct TracedProcess {
   bool followed = true;  // false: traced only because it has its parent's breakpoints
   /// The instrument's; null where it has none. Processes that share their memory share it.
   std::shared_ptr<CodeState> code_state;
-  bool from_start = false;       // we traced its program before the first instruction
+  bool from_start = false;       // the instrument has its program from the first instruction
   bool ignores_sigtrap = false;  // so its program was started
+  bool is_named = false;         // by the user, or the instrument is to treat it so
+  core::TimePoint began;         // when we began to trace its program
 };
 
 /// A thread that we have seized.
@@ -49,7 +52,7 @@ struct Tracee {
   std::uint64_t blocked_wait = 0;  // a stop is pending for this wait's stack (--wall)
   std::string last_name;           // read when its exit was announced
   bool let_go = false;             // detach it as soon as none of our stops is pending
-  bool is_awaited = false;         // it slept, and was interrupted to be detached
+  bool is_awaited = false;         // it was interrupted to be detached
   bool group_stopped = false;
   bool was_group_stopped = false;  // and SIGCONT was not delivered yet
   InterruptedCall interrupted_call;

@@ -76,7 +76,7 @@ class ProbedFormats : public testing::Test {
   }
   static core::RunFacts facts() {
     core::RunFacts facts = test::facts();
-    facts.probing = core::Probing{4, 8, 3, 2, 105042, 3, 300, std::chrono::microseconds(1500)};
+    facts.probing = core::Probing{4, 8, 3, 2, 105042, 5, 3, 300, std::chrono::microseconds(1500)};
     return facts;
   }
   WrittenRun run() {

@@ -34,11 +34,13 @@ void ModuleProbes::begin(Tracee& tracee) {
   TracedProcess& process = *tracee.process;
   ProbedCode& code = probed_code(process);
   const pid_t tid = tracee.id.tid;
+  const core::TimePoint begin = core::Clock::now();
   const auto scan = ModuleScan::read(process.id, tid);
   if (!scan) {
     return;
   }
   code.set_maps(scan->maps());
+  code.register_memory();
   install_trap_handler(code, tid);
   if (!code.trap_handler().is_installed) {
     code.disable();
@@ -47,6 +49,9 @@ void ModuleProbes::begin(Tracee& tracee) {
     return;
   }
   code.trap_handler().look_later(core::Clock::now());
+  if (!process.from_start) {
+    costs_.add_work(core::Clock::now() - begin);
+  }
   stop_threads_that_block_trap(tracee);
   const bool has_gates = insert_gates(process, *scan);
   update(process, tid, process.from_start ? When::at_start : When::at_attach);

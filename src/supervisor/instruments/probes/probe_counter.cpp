@@ -36,7 +36,13 @@ void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_st
   process.code_state = std::make_shared<ProbedCode>(process.id, tid, *options_.analysis, guardian_,
                                                     options_.derives);
   inherit_action(process);
-  process.from_start = from_start;
+  // Probes cost more than most children use: these get theirs with their first sample.
+  if (named_ == 0) {
+    named_ = process.id.pid;
+  }
+  process.is_named = options_.keep_hot_probes || process.id.pid == named_;
+  process.from_start = from_start && process.is_named;
+  maintenance_.note_program();
 }
 
 std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& child, pid_t tid,
@@ -44,6 +50,9 @@ std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& c
   auto code = std::make_shared<ProbedCode>(child.id, tid, static_cast<ProbedCode&>(*origin.code));
   // Its handler is its parent's: most children are gone before that needs a look.
   code->trap_handler().look_later(core::Clock::now());
+  if (!code->trap_handler().tried) {
+    maintenance_.note_program();
+  }
   return code;
 }
 
@@ -184,14 +193,6 @@ void ProbeCounter::resume(Tracee& tracee, int signal) {
   }
 }
 
-void ProbeCounter::serve(const core::ProbeFunctions& wanted, TracedProcess& process) {
-  maintenance_.serve(wanted, process);
-}
-
-void ProbeCounter::flush(const TracedProcess& process, core::ThreadId thread) {
-  modules_.flush(process, thread);
-}
-
 /// Where no sample came nobody has read the maps since the loader mapped the libraries, to which
 /// the program's code returns.
 bool ProbeCounter::wants_last_maps(const TracedProcess& process) const {
@@ -211,6 +212,7 @@ bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
 void ProbeCounter::fill(core::RunFacts& facts) const {
   core::Probing& probing = facts.probing.emplace();
   counter_.fill(probing);
+  probing.uncounted_programs = maintenance_.uncounted_programs();
   probing.windows = exploration_.windows();
   probing.steps = exploration_.steps();
   probing.cost = costs_.spent();

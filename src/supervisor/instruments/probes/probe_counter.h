@@ -27,7 +27,8 @@ namespace sp::supervisor {
 struct ProbeOptions {
   CodeAnalysis* analysis = nullptr;
   double overhead_percent = 25;      // 0: no limit
-  bool keep_hot_probes = false;      // no probe is removed because it is hot
+  bool keep_hot_probes = false;      // every process has probes from its first instruction, and no
+                                     // probe is removed because it is hot
   bool derives = false;              // blocks whose counts follow from others get no probe
   bool begins_with_samples = false;  // no probe comes before the first sample (--delay)
 };
@@ -53,8 +54,12 @@ class ProbeCounter final : public Instrument {
   void on_sample(Tracee& tracee) override;
   [[nodiscard]] bool biases_sample(const Tracee& tracee, core::TimePoint asked_at) const override;
   void resume(Tracee& tracee, int signal) override;
-  void serve(const core::ProbeFunctions& wanted, TracedProcess& process) override;
-  void flush(const TracedProcess& process, core::ThreadId thread) override;
+  void serve(const core::ProbeFunctions& wanted, TracedProcess& process) override {
+    maintenance_.serve(wanted, process);
+  }
+  void flush(const TracedProcess& process, core::ThreadId thread) override {
+    modules_.flush(process, thread);
+  }
   [[nodiscard]] bool wants_last_maps(const TracedProcess& process) const override;
   [[nodiscard]] bool make_detachable(Tracee& tracee, bool may_call) override;
   void fill(core::RunFacts& facts) const override;
@@ -73,6 +78,7 @@ class ProbeCounter final : public Instrument {
   ProbeMaintenance maintenance_;
   GateKeeper gates_;
   ProbeHits hits_;
+  pid_t named_ = 0;  // by the user: the first process
 };
 
 }  // namespace sp::supervisor

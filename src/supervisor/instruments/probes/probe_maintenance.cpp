@@ -55,7 +55,11 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
     return;
   }
   if (!code.trap_handler().tried) {
+    if (!is_worth_probes(process)) {
+      return;
+    }
     modules_.begin(tracee);
+    ++begun_;
     counter_.note_totals(code);
   } else if (was_sampled) {
     modules_.look_again(process, tid);
@@ -75,6 +79,22 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
       !costs_.is_exceeded()) {
     exploration_.begin(tracee, pc);
   }
+}
+
+/// Preparing a process takes milliseconds, and more for a large program: most processes that a
+/// shell or a compiler's driver starts do not live for as long.
+bool ProbeMaintenance::is_worth_probes(const TracedProcess& process) const {
+  constexpr core::Duration kAnyProgram = std::chrono::milliseconds(2);
+  constexpr core::Duration kMegabyte = std::chrono::milliseconds(4);
+  constexpr int kShareOfLife = 10;
+  std::uint64_t largest = 0;  // file's code: the program's own, more often than not
+  for (const core::AddressRange range : process.code) {
+    largest = std::max(largest, range.end - range.begin);
+  }
+  const core::Duration cost =
+      kAnyProgram + kMegabyte * static_cast<std::int64_t>(largest) / (std::int64_t{1} << 20);
+  return process.from_start || process.is_named ||
+         (core::Clock::now() - process.began >= kShareOfLife * cost && !costs_.is_exceeded());
 }
 
 /// A breakpoint in a thread that blocks SIGTRAP makes the kernel reset the handler, and the target
@@ -112,7 +132,8 @@ void ProbeMaintenance::give_up(const Tracee& tracee, std::string_view reason) {
 }
 
 void ProbeMaintenance::serve(const core::ProbeFunctions& wanted, TracedProcess& process) {
-  if (process.code_state == nullptr || !probed_code(process).may_insert()) {
+  if (process.code_state == nullptr || !probed_code(process).may_insert() ||
+      !probed_code(process).trap_handler().tried) {
     return;
   }
   constexpr std::size_t kMost = 1000;

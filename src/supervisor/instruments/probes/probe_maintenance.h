@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string_view>
 
 #include "core/messages.h"
@@ -30,6 +32,11 @@ class ProbeMaintenance {
   void run(Tracee& tracee, bool was_sampled);
   /// The analyzer wants probes; what the budget does not allow now is served later.
   void serve(const core::ProbeFunctions& wanted, TracedProcess& process);
+  /// A program is traced that has no probes yet.
+  void note_program() const { ++programs_; }
+  /// Programs that have got no probes, most of them because they ended before their first sample.
+  /// Any thread.
+  [[nodiscard]] std::uint64_t uncounted_programs() const { return programs_ - begun_; }
   /// The target handles SIGTRAP itself.
   void remove_all_probes(const Tracee& tracee) { give_up(tracee, "handles SIGTRAP by now"); }
   /// Removes every breakpoint of the process, which does what `reason` says.
@@ -37,11 +44,14 @@ class ProbeMaintenance {
 
  private:
   void keep_handler(const Tracee& tracee);
+  [[nodiscard]] bool is_worth_probes(const TracedProcess& process) const;
 
   ModuleProbes& modules_;
   ProbeCosts& costs_;
   HitCounter& counter_;
   Exploration& exploration_;
+  mutable std::atomic<std::uint64_t> programs_{0};
+  std::atomic<std::uint64_t> begun_{0};
 };
 
 }  // namespace sp::supervisor
