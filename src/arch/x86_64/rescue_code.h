@@ -24,10 +24,10 @@ struct RescueCode {
   static constexpr std::size_t kBreakpoints =
       0x2000;  // address, original bytes, 1 for a gate; ..; 0
   static constexpr std::size_t kRestorer = 0x1d0;
-  /// Its first bytes once all breakpoints are removed: a jump to "own".
-  static constexpr std::array<std::byte, 2> kDisarmed = {std::byte{0xEB}, std::byte{0x68}};
+  /// What stands at kDisarmedAt once all breakpoints are removed: a jump to "unknown".
+  static constexpr std::size_t kDisarmedAt = 0x22;
+  static constexpr std::array<std::byte, 2> kDisarmed = {std::byte{0xEB}, std::byte{0x37}};
   static constexpr auto kCode = std::to_array<unsigned char>({
-      0x66, 0x90,                                // xchg %ax,%ax; kDisarmed: jmp own
       0x8B, 0x46, 0x08,                          // mov 8(%rsi), %eax; si_code
       0x3D, 0x80, 0x00, 0x00, 0x00,              // cmp $0x80, %eax; SI_KERNEL
       0x75, 0x61,                                // jne sent
@@ -38,7 +38,8 @@ struct RescueCode {
       0x48, 0x39, 0xC8,                          // cmp %rcx, %rax
       0x75, 0x48,                                // jne out
       0x48, 0xFF, 0xC8,                          // here: dec %rax
-      0x4C, 0x8D, 0x05, 0xD5, 0x1F, 0x00, 0x00,  // lea handler+LIST(%rip), %r8
+      0x4C, 0x8D, 0x05, 0xD7, 0x1F, 0x00, 0x00,  // armed: lea handler+LIST(%rip), %r8; kDisarmed:
+                                                 // jmp unknown
       0x49, 0x8B, 0x08,                          // find: mov (%r8), %rcx
       0x48, 0x85, 0xC9,                          // test %rcx, %rcx
       0x74, 0x2A,                                // jz unknown
@@ -48,8 +49,8 @@ struct RescueCode {
       0x48, 0x89, 0x82, 0xA8, 0x00, 0x00, 0x00,  // mov %rax, 0xa8(%rdx); back to the instruction
       0x80, 0x38, 0xCC,                          // cmpb $0xCC, (%rax)
       0x75, 0x21,                                // jne out; which is restored
-      0xF0, 0xFF, 0x05, 0xF9, 0x1E, 0x00, 0x00,  // lock incl handler+TRIES(%rip)
-      0x81, 0x3D, 0xEF, 0x1E, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00,  // cmpl $0x4000,
+      0xF0, 0xFF, 0x05, 0xFB, 0x1E, 0x00, 0x00,  // lock incl handler+TRIES(%rip)
+      0x81, 0x3D, 0xF1, 0x1E, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00,  // cmpl $0x4000,
                                                                    // handler+TRIES(%rip)
       0x72, 0x0E,                                                  // jb out
       0xEB, 0x74,                                                  // jmp rescue
@@ -65,7 +66,7 @@ struct RescueCode {
       0xE8, 0x36, 0x00, 0x00, 0x00,                                // call reset
       0x48, 0xFF, 0x8A, 0xA8, 0x00, 0x00, 0x00,        // decq 0xa8(%rdx); int3 traps once more
       0xC3,                                            // ret
-      0x48, 0x83, 0x3D, 0x13, 0x02, 0x00, 0x00, 0x01,  // by_user: cmpq $1, handler+PROGRAM(%rip);
+      0x48, 0x83, 0x3D, 0x15, 0x02, 0x00, 0x00, 0x01,  // by_user: cmpq $1, handler+PROGRAM(%rip);
                                                        // SIG_IGN
       0x74, 0xDA,                                      // je out
       0xE8, 0x1F, 0x00, 0x00, 0x00,                    // call reset
@@ -82,7 +83,7 @@ struct RescueCode {
       0x52,                                            // reset: push %rdx
       0xB8, 0x0D, 0x00, 0x00, 0x00,                    // mov $13, %eax
       0xBF, 0x05, 0x00, 0x00, 0x00,                    // mov $5, %edi
-      0x48, 0x8D, 0x35, 0xFB, 0x01, 0x00, 0x00,        // lea handler+DEFAULT(%rip), %rsi
+      0x48, 0x8D, 0x35, 0xFD, 0x01, 0x00, 0x00,        // lea handler+DEFAULT(%rip), %rsi
       0x31, 0xD2,                                      // xor %edx, %edx
       0x41, 0xBA, 0x08, 0x00, 0x00, 0x00,              // mov $8, %r10d
       0x0F, 0x05,                                      // syscall
@@ -97,7 +98,7 @@ struct RescueCode {
       0x0F, 0x05,                                      // syscall
       0x89, 0xC3,                                      // mov %eax, %ebx
       0x31, 0xED,                                      // xor %ebp, %ebp; first all but the gates
-      0x4C, 0x8D, 0x25, 0x06, 0x1F, 0x00, 0x00,        // pass: lea handler+LIST(%rip), %r12
+      0x4C, 0x8D, 0x25, 0x08, 0x1F, 0x00, 0x00,        // pass: lea handler+LIST(%rip), %r12
       0x4D, 0x8B, 0x2C, 0x24,                          // each: mov (%r12), %r13
       0x4D, 0x85, 0xED,                                // test %r13, %r13
       0x74, 0x71,                                      // jz next_pass
@@ -161,10 +162,10 @@ struct RescueCode {
       0xB8, 0x0A, 0x00, 0x00, 0x00,                    // mov $10, %eax; mprotect
       0x0F, 0x05,                                      // syscall
       0xC3,                                            // ret
-      0x2F, 0x70, 0x72, 0x6F, 0x63, 0x2F, 0x73, 0x65, 0x6C, 0x66, 0x2F, 0x6D, 0x65, 0x6D,
-      0x00,                          // "/proc/self/mem"
-      0xB8, 0x0F, 0x00, 0x00, 0x00,  // restorer: mov $15, %eax
-      0x0F, 0x05,                    // syscall
+      0x2F, 0x70, 0x72, 0x6F, 0x63, 0x2F, 0x73, 0x65, 0x6C, 0x66, 0x2F,
+      0x6D, 0x65, 0x6D, 0x00, 0x66, 0x90,  // "/proc/self/mem"
+      0xB8, 0x0F, 0x00, 0x00, 0x00,        // restorer: mov $15, %eax
+      0x0F, 0x05,                          // syscall
   });
 };
 

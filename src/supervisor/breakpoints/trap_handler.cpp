@@ -41,20 +41,20 @@ bool set_action(const TrapHandler& handler, pid_t tid, std::uint64_t action) {
   return result && *result == 0;
 }
 
-/// What an earlier run of ours that was killed has left.
+/// What an earlier run of ours that was killed has left. It stays: a thread may still be in what a
+/// call of that run left there.
 bool may_replace(const BreakpointTable& code, std::uint64_t handler) {
   constexpr auto& kCode = Rescue::kCode;
   constexpr auto& kDisarmed = Rescue::kDisarmed;
-  constexpr std::size_t kFirst = kDisarmed.size();
   std::array<std::byte, kCode.size()> there{};
-  if (handler % kPageSize != 0 || code.memory().read(Address{handler}, there) != there.size() ||
-      (std::memcmp(there.data(), kDisarmed.data(), kFirst) != 0 &&
-       std::memcmp(there.data(), kCode.data(), kFirst) != 0) ||
-      std::memcmp(there.data() + kFirst, kCode.data() + kFirst, kCode.size() - kFirst) != 0) {
+  if (handler % kPageSize != 0 || code.memory().read(Address{handler}, there) != there.size()) {
     return false;
   }
-  // It stays: a thread may still be in what a call of that run left there.
-  return true;
+  std::byte* const armed = there.data() + Rescue::kDisarmedAt;
+  if (std::memcmp(armed, kDisarmed.data(), kDisarmed.size()) == 0) {
+    std::memcpy(armed, kCode.data() + Rescue::kDisarmedAt, kDisarmed.size());
+  }
+  return std::memcmp(there.data(), kCode.data(), kCode.size()) == 0;
 }
 
 /// Maps a page for the handler's code, one for what calls answer, and the journal; all but the

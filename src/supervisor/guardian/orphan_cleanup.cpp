@@ -31,8 +31,8 @@ void disarm(int memory, std::uint64_t handler, std::uint64_t superprofiler) {
   if (::pread(memory, &owner, sizeof owner, at + static_cast<off_t>(Rescue::kOwner)) ==
           static_cast<ssize_t>(sizeof owner) &&
       owner == superprofiler) {
-    [[maybe_unused]] const ssize_t written =
-        ::pwrite(memory, kDisarmed.data(), kDisarmed.size(), at);
+    [[maybe_unused]] const ssize_t written = ::pwrite(memory, kDisarmed.data(), kDisarmed.size(),
+                                                      at + static_cast<off_t>(Rescue::kDisarmedAt));
   }
 }
 
