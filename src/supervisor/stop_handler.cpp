@@ -23,6 +23,14 @@ void restart_call(const Tracee& tracee, int signal) {
 }  // namespace
 
 void StopHandler::on_stop(Tracee& tracee, const WaitStatus& status) {
+  const auto in_rest = rests_.on_stop(tracee.id, status);
+  may_complete_ = in_rest == TransferRests::Stop::to_be_handled;
+  if (in_rest == TransferRests::Stop::has_ended) {
+    resume(tracee, 0);
+  }
+  if (!may_complete_) {
+    return;
+  }
   if (tracee.process->code_state != nullptr && on_instrument_stop(tracee, status)) {
     return;
   }
@@ -80,7 +88,8 @@ void StopHandler::on_signal(Tracee& tracee, int signal) {
   }
   // A signal that the program ignores must not break its system calls either. After a group-stop
   // SIGCONT finds calls that were broken by the stop, and would have been without us.
-  if (!(signal == SIGCONT && std::exchange(tracee.was_group_stopped, false))) {
+  may_complete_ = !(signal == SIGCONT && std::exchange(tracee.was_group_stopped, false));
+  if (may_complete_) {
     restart_call(tracee, signal);
   }
   resume(tracee, signal);
@@ -116,6 +125,7 @@ void StopHandler::on_group_stop_end(Tracee& tracee) {
 void StopHandler::on_interrupt_stop(Tracee& tracee) {
   if (std::exchange(tracee.group_stopped, false)) {
     on_group_stop_end(tracee);
+    may_complete_ = false;
   }
   const bool asked = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending &&
                      !tracee.slot->by_signal;
@@ -183,6 +193,9 @@ void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
     SlotState asked = SlotState::stop_pending;
     tracee.slot->state.compare_exchange_strong(asked, SlotState::idle);
   }
+  if (may_complete_) {
+    rests_.begin(tracee.process->id, tracee.id, signal);
+  }
   const bool detach = may_detach && (parts_.run.releasing || tracee.let_go);
   // ESRCH means that it was killed; its end is reported by itself.
   if (!detach && parts_.instrument != nullptr) {
@@ -194,6 +207,7 @@ void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
     (void)ptrace::resume(tracee.id.tid, signal);
     return;
   }
+  rests_.forget(tracee.process->id, tracee.id);
   if (ptrace::detach(tracee.id.tid, signal)) {
     parts_.lifecycle.remove_thread(tracee);
   }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "supervisor/injection/transfer_rests.h"
 #include "supervisor/instruments/instrument.h"
 #include "supervisor/lifecycle.h"
 #include "supervisor/linux/ptrace.h"
@@ -37,6 +38,8 @@ class StopHandler {
   /// pending for it.
   void begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& process,
                      bool stop_is_pending);
+  /// At the end, when all threads are detached that can be.
+  void remove_code() const { rests_.remove_code(); }
 
  private:
   /// True where the instrument has dealt with the stop.
@@ -54,7 +57,9 @@ class StopHandler {
 
   Parts parts_;
   bool follow_exec_;
-  bool may_call_ = false;  // the thread is in a signal-delivery or interrupt stop
+  TransferRests rests_;
+  bool may_complete_ = false;  // a transfer of the thread is short only because of its stop
+  bool may_call_ = false;      // the thread is in a signal-delivery or interrupt stop
 };
 
 }  // namespace sp::supervisor

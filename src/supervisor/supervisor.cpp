@@ -103,6 +103,7 @@ void Supervisor::run() {
   release_.begin();
   user_requests_.heartbeat = true;
   release_.finish([this] { one_round(); });
+  stops_.remove_code();
   outbox_.close();
 }
 
