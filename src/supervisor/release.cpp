@@ -75,6 +75,7 @@ void Release::wake_one_of_each(std::set<const TracedProcess*> processes) {
     const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
     const auto call = text ? parse_syscall(*text) : std::nullopt;
     if (call && survives_stop(*call)) {
+      tracee.sleep_remain.note(tid);
       tracee.is_awaited = ptrace::interrupt(tid).has_value();
       processes.erase(tracee.process.get());
     }

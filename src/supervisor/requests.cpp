@@ -114,6 +114,7 @@ void RequestServer::serve(const core::StopBlocked& request) {
       tracee->slot->state == SlotState::idle && !parts_.run.releasing) {
     tracee->blocked_wait = request.wait_id;
     tracee->slot->scheduled_by_us = true;
+    tracee->sleep_remain.note(tracee->id.tid);
     (void)ptrace::interrupt(tracee->id.tid);
   }
 }

@@ -23,14 +23,11 @@ void restart_call(const Tracee& tracee, int signal) {
 }  // namespace
 
 void StopHandler::on_stop(Tracee& tracee, const WaitStatus& status) {
-  const auto in_rest = rests_.on_stop(tracee.id, status);
-  may_complete_ = in_rest == TransferRests::Stop::to_be_handled;
-  if (in_rest == TransferRests::Stop::has_ended) {
-    resume(tracee, 0);
-  }
-  if (!may_complete_) {
+  may_complete_ = false;
+  if (rests_.on_stop(tracee.id, status, [&] { resume(tracee, 0); })) {
     return;
   }
+  may_complete_ = true;
   if (tracee.process->code_state != nullptr && on_instrument_stop(tracee, status)) {
     return;
   }
@@ -152,6 +149,7 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
   core::Duration for_instrument{};
   if (take) {
     parts_.sampler.take(tracee, reported_at, wanted ? reported_at - asked_at : core::Duration{});
+    may_complete_ = parts_.sampler.fell_on_system_call();
     if (wanted && tracee.process->code_state != nullptr && !parts_.run.releasing) {
       const core::TimePoint begin = core::Clock::now();
       parts_.instrument->on_sample(tracee);
@@ -195,6 +193,7 @@ void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
   }
   if (may_complete_) {
     rests_.begin(tracee.process->id, tracee.id, signal);
+    tracee.sleep_remain.put_back(tracee.id.tid, signal);
   }
   const bool detach = may_detach && (parts_.run.releasing || tracee.let_go);
   // ESRCH means that it was killed; its end is reported by itself.

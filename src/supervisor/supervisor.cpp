@@ -81,8 +81,9 @@ void Supervisor::begin() {
   }
   for (const pid_t tid : attached_) {
     if (lifecycle_.tracees().find(tid) == nullptr) {
-      lifecycle_.add_thread(tid, run_.root, process);
+      Tracee& tracee = lifecycle_.add_thread(tid, run_.root, process);
       if (instrument_ != nullptr && instrument_->needs().every_thread) {
+        tracee.sleep_remain.note(tid);
         (void)ptrace::interrupt(tid);  // it begins to be counted at its first stop
       }
     }

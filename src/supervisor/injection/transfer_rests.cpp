@@ -37,40 +37,42 @@ bool is_behind_call(pid_t tid, ptrace::Registers registers) {
 
 }  // namespace
 
-TransferRests::Stop TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status) {
+bool TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status,
+                            const std::function<void()>& resume) {
   const auto found = rests_.find(thread);
   if (found == rests_.end()) {
-    return Stop::to_be_handled;
+    return false;
   }
   Rest& rest = found->second;
-  auto registers = ptrace::registers(thread.tid);
+  const auto registers = ptrace::registers(thread.tid);
   const auto offset = registers ? rest.area.offset_of(Native::pc(*registers)) : std::nullopt;
-  if (!offset) {
-    const bool was_step = rest.is_stepped && registers &&
-                          Native::pc(*registers) == Native::pc(rest.returning) &&
-                          is_step(thread.tid, status);
-    if (was_step) {
-      // A step over a system call leaves its flag in a register.
-      const std::uint64_t sum =
-          NativeTransferStub::sum(*registers, sizeof NativeTransferStub::kCode);
-      *registers = rest.returning;
-      NativeTransferStub::set_result(*registers, sum);
-      (void)ptrace::set_registers(thread.tid, *registers);
-    }
-    rests_.erase(found);
-    return was_step ? Stop::has_ended : Stop::to_be_handled;
-  }
-  if (std::holds_alternative<AtSyscall>(status) || is_step(thread.tid, status)) {
+  if (offset && (std::holds_alternative<AtSyscall>(status) || is_step(thread.tid, status))) {
     rest.is_stepped = true;
     (void)ptrace::step(thread.tid, 0);
-    return Stop::goes_on;
+    return true;
   }
-  const std::uint64_t sum = NativeTransferStub::sum(*registers, *offset);
-  *registers = rest.returning;
-  NativeTransferStub::set_result(*registers, sum);
-  (void)ptrace::set_registers(thread.tid, *registers);
-  rests_.erase(found);
-  return Stop::to_be_handled;
+  if (offset) {
+    settle(thread, NativeTransferStub::sum(*registers, *offset));
+    return false;
+  }
+  const bool was_last_step = rest.is_stepped && registers &&
+                             Native::pc(*registers) == Native::pc(rest.returning) &&
+                             is_step(thread.tid, status);
+  if (!was_last_step) {
+    rests_.erase(found);
+    return false;
+  }
+  // The steps have left their flag in a register.
+  settle(thread, static_cast<std::uint64_t>(NativeTrapHandler::result(*registers)));
+  resume();
+  return true;
+}
+
+void TransferRests::settle(core::ThreadId thread, std::uint64_t sum) {
+  auto& returning = rests_.at(thread).returning;
+  NativeTransferStub::set_result(returning, sum);
+  (void)ptrace::set_registers(thread.tid, returning);
+  rests_.erase(thread);
 }
 
 void TransferRests::begin(core::ProcessId process, core::ThreadId thread, int signal) {
@@ -91,6 +93,9 @@ void TransferRests::begin(core::ProcessId process, core::ThreadId thread, int si
     return;
   }
   const auto& area = area_of(process, tid);
+  if (area && area->offset_of(Native::pc(*registers))) {
+    return;  // it was sent there by an earlier superprofiler, and needs its slot
+  }
   const auto place = area ? area->slot_for(tid, *scratch) : std::nullopt;
   if (!place) {
     return;
@@ -130,9 +135,11 @@ void TransferRests::forget(core::ProcessId process, core::ThreadId thread) {
   if (area == areas_.end() || !area->second) {
     return;
   }
-  if (rests_.erase(thread) == 0) {
+  const auto registers = ptrace::registers(thread.tid);
+  if (registers && !area->second->offset_of(Native::pc(*registers))) {
     area->second->release(thread.tid);
   }
+  rests_.erase(thread);
 }
 
 void TransferRests::remove_code() const {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -22,14 +23,11 @@ namespace sp::supervisor {
 /// there if the program sees a signal. Runs on the ptrace thread.
 class TransferRests {
  public:
-  /// What on_stop() has found.
-  enum class Stop {
-    to_be_handled,  // of a thread that is in no rest (any more)
-    goes_on,        // a step within a rest; the thread runs again
-    has_ended,      // a step that has left a rest; the thread is where its call has returned
-  };
-  /// A thread has stopped. Before anything else looks at its registers.
-  [[nodiscard]] Stop on_stop(core::ThreadId thread, const WaitStatus& status);
+  /// A thread has stopped; call it before anything else looks at its registers. True if the stop
+  /// was only a step within a rest: the thread runs again. `resume` lets it run if that step was
+  /// the last, and it is where its call returns.
+  [[nodiscard]] bool on_stop(core::ThreadId thread, const WaitStatus& status,
+                             const std::function<void()>& resume);
 
   /// The stopped thread is about to run, delivering `signal` (0: none). If it is about to return
   /// from a transfer that is short because of the stop, it makes the rest first.
@@ -46,6 +44,8 @@ class TransferRests {
     TransferArea area;
     bool is_stepped = false;
   };
+  /// Puts the thread to where its call returns that sum.
+  void settle(core::ThreadId thread, std::uint64_t sum);
   const std::optional<TransferArea>& area_of(core::ProcessId process, pid_t tid);
 
   std::unordered_map<core::ThreadId, Rest> rests_;

@@ -199,10 +199,10 @@ std::optional<BlockedCall> parse_syscall(std::string_view text) {
   BlockedCall call;
   call.number = *number;
   if (*number >= 0) {
-    call.first_argument = prefixed_hex(take_word(text));
-    for (int i = 1; i < 6; ++i) {
-      take_word(text);
+    for (std::uint64_t& argument : call.arguments) {
+      argument = prefixed_hex(take_word(text));
     }
+    call.first_argument = call.arguments[0];
   }
   call.sp = prefixed_hex(take_word(text));
   call.pc = prefixed_hex(take_word(text));

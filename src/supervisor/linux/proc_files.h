@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -68,6 +69,7 @@ struct SignalMasks {
 struct BlockedCall {
   int number = -1;  // -1: blocked, but not in a system call (a page fault)
   std::uint64_t first_argument = 0;
+  std::array<std::uint64_t, 6> arguments{};
   std::uint64_t sp = 0;
   std::uint64_t pc = 0;
 };

@@ -14,6 +14,7 @@
 #include "core/ids.h"
 #include "core/mapping.h"
 #include "supervisor/guardian/pending_stops.h"
+#include "supervisor/linux/sleep_remain.h"
 #include "supervisor/tracees/instrument_state.h"
 #include "supervisor/tracees/sample_slot.h"
 
@@ -49,7 +50,8 @@ struct Tracee {
   bool let_go = false;             // detach it as soon as none of our stops is pending
   bool is_awaited = false;         // it slept, and was interrupted to be detached
   bool group_stopped = false;
-  bool was_group_stopped = false;             // and SIGCONT was not delivered yet
+  bool was_group_stopped = false;  // and SIGCONT was not delivered yet
+  SleepRemain sleep_remain;
   std::unique_ptr<ThreadState> thread_state;  // the instrument's; null where there is none
 };
 
