@@ -14,6 +14,7 @@
 #include "supervisor/instruments/detach.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
+#include "supervisor/syscall_repair.h"
 
 namespace sp::supervisor {
 namespace {
@@ -90,8 +91,7 @@ void Release::wake_one_of_each(std::set<const TracedProcess*> processes) {
     const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
     const auto call = text ? parse_syscall(*text) : std::nullopt;
     if (call && survives_stop(*call)) {
-      tracee.interrupted_call.look(tid);
-      tracee.is_awaited = ptrace::interrupt(tid).has_value();
+      tracee.is_awaited = SyscallRepair::interrupt(tracee).has_value();
       processes.erase(tracee.process.get());
     }
   }

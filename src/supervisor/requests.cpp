@@ -9,6 +9,7 @@
 
 #include "core/log.h"
 #include "supervisor/linux/ptrace.h"
+#include "supervisor/syscall_repair.h"
 
 namespace sp::supervisor {
 namespace {
@@ -114,8 +115,7 @@ void RequestServer::serve(const core::StopBlocked& request) {
       tracee->slot->state == SlotState::idle && !parts_.run.releasing) {
     tracee->blocked_wait = request.wait_id;
     tracee->slot->scheduled_by_us = true;
-    tracee->interrupted_call.look(tracee->id.tid);
-    (void)ptrace::interrupt(tracee->id.tid);
+    (void)SyscallRepair::interrupt(*tracee);
   }
 }
 

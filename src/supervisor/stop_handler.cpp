@@ -7,29 +7,13 @@
 
 #include "supervisor/instruments/detach.h"
 #include "supervisor/linux/proc_files.h"
-#include "supervisor/linux/syscall_restart.h"
 #include "supervisor/sampling_stop.h"
 
 namespace sp::supervisor {
-namespace {
-
-/// Our stop may have broken a system call that the thread is in.
-void restart_call(Tracee& tracee, int signal) {
-  if (auto registers = ptrace::registers(tracee.id.tid)) {
-    restart_interrupted_call(tracee.id.tid, *registers, signal, tracee.interrupted_call);
-  }
-}
-
-}  // namespace
 
 void StopHandler::on_stop(Tracee& tracee, const WaitStatus& status) {
-  if (std::holds_alternative<AtSyscall>(status)) {
-    tracee.interrupted_call.note_call(tracee.id.tid);
-  } else {
-    const auto* const signal = std::get_if<SignalDelivery>(&status);
-    tracee.interrupted_call.note_stop(tracee.id.tid,
-                                      std::holds_alternative<InterruptStop>(status) ||
-                                          (signal != nullptr && signal->signal != SIGTRAP));
+  if (calls_.on_stop(tracee, status, [&] { resume(tracee, 0); })) {
+    return;
   }
   if (tracee.process->code_state != nullptr && on_instrument_stop(tracee, status)) {
     return;
@@ -92,8 +76,10 @@ void StopHandler::on_signal(Tracee& tracee, int signal) {
   }
   // A signal that the program ignores must not break its system calls either. After a group-stop
   // SIGCONT finds calls that were broken by the stop, and would have been without us.
-  if (!(signal == SIGCONT && std::exchange(tracee.was_group_stopped, false))) {
-    restart_call(tracee, signal);
+  const bool was_broken = signal == SIGCONT && std::exchange(tracee.was_group_stopped, false);
+  calls_.set_completes(!was_broken);
+  if (!was_broken) {
+    SyscallRepair::restart_call(tracee, signal);
   }
   resume(tracee, signal);
 }
@@ -118,6 +104,7 @@ void StopHandler::on_group_stop(Tracee& tracee) {
 void StopHandler::on_interrupt_stop(Tracee& tracee) {
   if (std::exchange(tracee.group_stopped, false)) {
     end_group_stop(tracee);
+    calls_.set_completes(false);
   }
   const bool asked = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending &&
                      !tracee.slot->by_signal;
@@ -127,7 +114,7 @@ void StopHandler::on_interrupt_stop(Tracee& tracee) {
   }
   // Nobody asked: let go, or a second PTRACE_INTERRUPT reached it in the stop of the first. It may
   // have broken a system call all the same.
-  restart_call(tracee, 0);
+  SyscallRepair::restart_call(tracee, 0);
   resume(tracee, 0);
 }
 
@@ -144,13 +131,14 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
   core::Duration for_instrument{};
   if (take) {
     parts_.sampler.take(tracee, reported_at, wanted ? reported_at - asked_at : core::Duration{});
+    calls_.set_completes(parts_.sampler.fell_on_system_call());
     if (wanted && tracee.process->code_state != nullptr && !parts_.run.releasing) {
       const core::TimePoint begin = core::Clock::now();
       parts_.instrument->on_sample(tracee);
       for_instrument = core::Clock::now() - begin;
     }
   } else {
-    restart_call(tracee, 0);
+    SyscallRepair::restart_call(tracee, 0);
   }
   let_run(tracee, 0, true);  // `tracee` may be gone now
   if (wanted) {
@@ -185,6 +173,7 @@ void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
     SlotState asked = SlotState::stop_pending;
     tracee.slot->state.compare_exchange_strong(asked, SlotState::idle);
   }
+  calls_.on_resume(tracee, signal);
   const bool detach = may_detach && (parts_.run.releasing || tracee.let_go);
   // ESRCH means that it was killed; its end is reported by itself.
   if (!detach && parts_.instrument != nullptr) {
@@ -196,6 +185,7 @@ void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
     (void)ptrace::resume(tracee.id.tid, signal);
     return;
   }
+  calls_.forget(tracee);
   if (ptrace::detach(tracee.id.tid, signal)) {
     parts_.lifecycle.remove_thread(tracee);
   }

@@ -12,6 +12,7 @@
 #include "supervisor/run_state.h"
 #include "supervisor/sampling/sample_timer.h"
 #include "supervisor/sampling/sampler.h"
+#include "supervisor/syscall_repair.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
@@ -37,6 +38,8 @@ class StopHandler {
   /// pending for it.
   void begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& process,
                      bool stop_is_pending);
+  /// At the end, when all threads are detached that can be.
+  void remove_code() const { calls_.remove_code(); }
 
  private:
   /// True where the instrument has dealt with the stop.
@@ -53,6 +56,7 @@ class StopHandler {
 
   Parts parts_;
   bool follow_exec_;
+  SyscallRepair calls_;
   bool may_call_ = false;  // the thread is in a signal-delivery or interrupt stop
 };
 

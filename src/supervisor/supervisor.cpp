@@ -10,6 +10,7 @@
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/startup/attach.h"
 #include "supervisor/startup/refusal.h"
+#include "supervisor/syscall_repair.h"
 
 namespace sp::supervisor {
 
@@ -83,8 +84,7 @@ void Supervisor::begin() {
     if (lifecycle_.tracees().find(tid) == nullptr) {
       Tracee& tracee = lifecycle_.add_thread(tid, run_.root, process);
       if (instrument_ != nullptr && instrument_->needs().every_thread) {
-        tracee.interrupted_call.look(tid);
-        (void)ptrace::interrupt(tid);  // it begins to be counted at its first stop
+        (void)SyscallRepair::interrupt(tracee);  // it begins to be counted at its first stop
       }
     }
   }
@@ -104,6 +104,7 @@ void Supervisor::run() {
   release_.begin();
   user_requests_.heartbeat = true;
   release_.finish([this] { one_round(); });
+  stops_.remove_code();
   outbox_.close();
 }
 

@@ -319,5 +319,26 @@ TEST(Attach, names_the_run_after_the_target) {
   EXPECT_TRUE(RunFiles(directory / ("steady-" + std::to_string(steady.pid()))).complete());
 }
 
+// The kernel tells a sleeper that is interrupted what remains, although it then sleeps on.
+TEST(Attach, leaves_alone_what_remains_of_a_sleep) {
+  if (arch::Native::kInterruptedCallIsGuessed) {
+    GTEST_SKIP() << "on this CPU a stop does not tell a sleep: README.md, Limits";
+  }
+  // A sample may meet a thread that has just gone to sleep: README.md, Limits.
+  for (const Words& mode : {Words{"-i", "10s"}, Words{"--wall", "-i", "10s"}, Words{"--single"}}) {
+    Running program({target("sleep_remains")});
+    ASSERT_TRUE(program.says("ready\n"));
+    for (int i = 0; i < scaled(5); ++i) {
+      const TempDir directory;
+      Words options = mode;
+      options.insert(options.end(), {"-q", "-d", "0.3s"});
+      const Outcome outcome = run(attach(directory, program.pid(), options));
+      EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+    }
+    program.close_input();
+    EXPECT_EQ(program.wait().out, "ready\n0 changed\n") << mode.front();
+  }
+}
+
 }  // namespace
 }  // namespace sp::end_to_end

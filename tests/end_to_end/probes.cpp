@@ -242,6 +242,17 @@ TEST_F(Probes, are_in_the_libraries_that_are_named) {
   EXPECT_TRUE(modules_with("libnothing.so").empty());
 }
 
+TEST_F(Probes, in_a_file_that_no_process_maps_are_none_and_it_is_said) {
+  const Profiled run = profile(
+      directory_,
+      {"-a", "--only-instrument-execs", "libnothing.so", "--only-instrument-execs", "libc.so.6"},
+      {target("known_counts"), "20"});
+  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  const std::string lines = run.outcome.own_lines();
+  EXPECT_NE(lines.find("no process has mapped code of libnothing.so"), std::string::npos) << lines;
+  EXPECT_EQ(lines.find("no process has mapped code of libc.so.6"), std::string::npos) << lines;
+}
+
 // ---- signals ------------------------------------------------------------------------------------
 
 TEST_F(Probes, in_handlers_of_signals_disturb_nothing) {

@@ -106,8 +106,8 @@ TEST_P(Traps, kill_no_shell_when_superprofiler_is_killed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Traps, ::testing::Values("", "-n", "-a", "--single"),
-                         [](const auto& info) {
-                           const std::string option = info.param;
+                         [](const auto& instance) {
+                           const std::string option = instance.param;
                            return option.empty()   ? std::string("default")
                                   : option == "-n" ? std::string("samples_only")
                                   : option == "-a" ? std::string("all_kept")

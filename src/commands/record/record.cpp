@@ -211,6 +211,7 @@ Ending Recording::run() {
     core::print_error(supervisor_.exec_failure()->message);
     final_facts_.set_value(std::nullopt);
   } else {
+    analysis_.report_not_mapped();
     final_facts_.set_value(facts());
   }
   // A third Ctrl-C stops the writing of results.

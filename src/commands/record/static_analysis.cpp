@@ -10,10 +10,22 @@
 namespace sp::record {
 
 StaticAnalysis::StaticAnalysis(StaticAnalysisOptions options)
-    : options_(std::move(options)), selection_{options_.only_funcs} {}
+    : options_(std::move(options)),
+      selection_{options_.only_funcs},
+      not_mapped_(options_.only_modules) {}
 
 bool StaticAnalysis::wants(const File& file) {
+  has_seen_files_ = true;
+  std::erase_if(not_mapped_, [&](const std::string& name) {
+    return symbols::is_wanted_module({name}, file.path, file.is_program);
+  });
   return symbols::is_wanted_module(options_.only_modules, file.path, file.is_program);
+}
+
+void StaticAnalysis::report_not_mapped() const {
+  for (const std::string& name : has_seen_files_ ? not_mapped_ : std::vector<std::string>{}) {
+    core::log_note("no process has mapped code of {}, which --only-instrument-execs names", name);
+  }
 }
 
 core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {

@@ -29,9 +29,14 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] std::optional<std::uint64_t> symbol(const File& file,
                                                     std::string_view name) override;
 
+  /// At the end of a run: says which of the named files no process has mapped.
+  void report_not_mapped() const;
+
  private:
   StaticAnalysisOptions options_;
   symbols::CodeSelection selection_;
+  std::vector<std::string> not_mapped_;  // of only_modules
+  bool has_seen_files_ = false;
 };
 
 }  // namespace sp::record

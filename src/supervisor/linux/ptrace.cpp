@@ -236,6 +236,14 @@ core::Result<void> skip_syscall(pid_t tid, const Registers& registers, std::int6
   return write_register_set(tid, Native::kCallRegisters, std::as_bytes(std::span(&none, 1)));
 }
 
+bool dispatches_syscalls(pid_t tid) {
+  constexpr auto kGetConfig = static_cast<__ptrace_request>(0x4210);
+  struct {
+    std::uint64_t mode, selector, offset, length;
+  } config{};  // PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, linux/ptrace.h
+  return request(kGetConfig, tid, as_pointer(sizeof config), &config) == 0 && config.mode != 0;
+}
+
 core::Result<unsigned long> event_message(pid_t tid) {
   unsigned long message = 0;
   if (request(PTRACE_GETEVENTMSG, tid, nullptr, &message) == -1) {

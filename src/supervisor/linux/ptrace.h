@@ -82,6 +82,9 @@ struct SyscallStop {
 /// `result`.
 [[nodiscard]] core::Result<void> skip_syscall(pid_t tid, const Registers& registers,
                                               std::int64_t result);
+/// System calls of the thread may be sent to a SIGSYS handler of its own, depending on where they
+/// are made (PR_SET_SYSCALL_USER_DISPATCH). False where the kernel cannot tell (before Linux 6.4).
+[[nodiscard]] bool dispatches_syscalls(pid_t tid);
 /// The number that comes with an event: new tid, former tid of an exec, exit status.
 [[nodiscard]] core::Result<unsigned long> event_message(pid_t tid);
 

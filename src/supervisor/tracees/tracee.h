@@ -14,6 +14,7 @@
 #include "core/ids.h"
 #include "core/mapping.h"
 #include "supervisor/guardian/pending_stops.h"
+#include "supervisor/linux/sleep_remain.h"
 #include "supervisor/linux/syscall_restart.h"
 #include "supervisor/tracees/instrument_state.h"
 #include "supervisor/tracees/sample_slot.h"
@@ -56,6 +57,7 @@ struct Tracee {
   bool group_stopped = false;
   bool was_group_stopped = false;  // and SIGCONT was not delivered yet
   InterruptedCall interrupted_call;
+  SleepRemain sleep_remain;
   std::unique_ptr<ThreadState> thread_state;  // the instrument's; null where there is none
 };
 

@@ -1,0 +1,49 @@
+#include "supervisor/syscall_repair.h"
+
+#include <signal.h>
+
+#include <variant>
+
+#include "supervisor/linux/ptrace.h"
+#include "supervisor/linux/syscall_restart.h"
+
+namespace sp::supervisor {
+
+core::Result<void> SyscallRepair::interrupt(Tracee& tracee) {
+  tracee.interrupted_call.look(tracee.id.tid);
+  tracee.sleep_remain.note(tracee.id.tid);
+  return ptrace::interrupt(tracee.id.tid);
+}
+
+bool SyscallRepair::on_stop(Tracee& tracee, const WaitStatus& status,
+                            const std::function<void()>& resume) {
+  if (std::holds_alternative<AtSyscall>(status)) {
+    tracee.interrupted_call.note_call(tracee.id.tid);
+  } else {
+    const auto* const signal = std::get_if<SignalDelivery>(&status);
+    tracee.interrupted_call.note_stop(tracee.id.tid,
+                                      std::holds_alternative<InterruptStop>(status) ||
+                                          (signal != nullptr && signal->signal != SIGTRAP));
+  }
+  completes_ = false;
+  if (rests_.on_stop(tracee.id, status, resume)) {
+    return true;
+  }
+  completes_ = true;
+  return false;
+}
+
+void SyscallRepair::restart_call(Tracee& tracee, int signal) {
+  if (auto registers = ptrace::registers(tracee.id.tid)) {
+    restart_interrupted_call(tracee.id.tid, *registers, signal, tracee.interrupted_call);
+  }
+}
+
+void SyscallRepair::on_resume(Tracee& tracee, int signal) {
+  if (completes_) {
+    rests_.begin(tracee.process->id, tracee.id, signal);
+    tracee.sleep_remain.put_back(tracee.id.tid, signal);
+  }
+}
+
+}  // namespace sp::supervisor
