@@ -119,7 +119,8 @@ void plant_at_once(std::size_t count, const Child& child, sp::supervisor::Guardi
   sp::supervisor::ProbedCode code({child.pid, 1}, child.pid, each, guardian);
   code.set_maps(maps_of(child.pid));
   measure("at once (default mode)", count, code, [&] {
-    code.watch(plan, child.code.value(), {child.code, child.code + count * kFunction}, {});
+    code.instrument_module(plan, child.code.value(), {child.code, child.code + count * kFunction},
+                           {});
   });
 }
 
@@ -128,7 +129,7 @@ void plant_one_by_one(std::size_t count, const Child& child, sp::supervisor::Gua
   code.set_maps(maps_of(child.pid));
   measure("one by one (exact mode, runs included)", count, code, [&] {
     for (std::size_t i = 0; i < count; ++i) {
-      code.arrive(child.code + i * kFunction);
+      code.discover(child.code + i * kFunction);
     }
   });
 }

@@ -41,7 +41,9 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
       let_run(tracee, 0, false);  // once more: at that stop its call can be made again
       return true;
     }
-    if ((is_trap && Instrument::on_retired_trap(tracee)) || is_at_syscall) {
+    if ((is_trap &&
+         (Instrument::on_retired_trap(tracee) || !instrument.may_deliver_trap(tracee))) ||
+        is_at_syscall) {
       resume(tracee, 0);  // a SIGSTOP of ours may be on its way
       return true;
     }
@@ -55,15 +57,16 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
     return true;
   }
   instrument.on_other_stop(tracee);
-  if (is_trap && !instrument.may_deliver_trap(tracee)) {
-    resume(tracee, 0);
-    return true;
-  }
-  if (may_call_) {
+  bool is_kept = is_trap && !instrument.may_deliver_trap(tracee);
+  if (may_call_ && !is_kept) {
     instrument.on_user_stop(tracee, delivery != nullptr ? UserStop::signal : UserStop::interrupt,
                             parts_.run.reported_at);
+    is_kept = is_trap && !instrument.may_deliver_trap(tracee);  // from now on we stand in for it
   }
-  return false;
+  if (is_kept) {
+    resume(tracee, 0);
+  }
+  return is_kept;
 }
 
 void StopHandler::on_signal(Tracee& tracee, int signal) {

@@ -26,13 +26,17 @@ class Traps : public ::testing::TestWithParam<const char*> {
     const TempDir directory;
     return run(superprofiler(directory, options(), program));
   }
-  /// Attaches to the program as soon as it is ready, and waits for its end.
-  [[nodiscard]] static Outcome attach(const Words& program) {
+  /// Attaches to the program as soon as it is ready, for `duration` if one is given, and waits for
+  /// its end.
+  [[nodiscard]] static Outcome attach(const Words& program, const char* duration = nullptr) {
     const TempDir directory;
     Running target(program);
     EXPECT_TRUE(target.says("ready\n"));
     Words all = options();
     all.insert(all.end(), {"-p", std::to_string(target.pid())});
+    if (duration != nullptr) {
+      all.insert(all.end(), {"-d", duration});
+    }
     Running profiler(superprofiler(directory, all));
     const Outcome outcome = target.wait();
     EXPECT_EQ(profiler.wait().exit_status(), 0) << profiler.err();
@@ -45,6 +49,10 @@ TEST_P(Traps, that_a_program_ignores_are_ignored) {
   EXPECT_EQ(launched.out, "ready\nright\n") << launched.text();
   const Outcome attached = attach({target("trap_ways"), "ignore", "1"});
   EXPECT_EQ(attached.out, "ready\nright\n") << attached.text();
+  for (int round = 0; round < scaled(4); ++round) {
+    const Outcome left = attach({target("trap_ways"), "ignore", "0.7"}, "0.2s");
+    EXPECT_EQ(left.out, "ready\nright\n") << left.text();
+  }
 }
 
 TEST_P(Traps, are_blocked_where_the_program_blocks_them) {
@@ -52,6 +60,8 @@ TEST_P(Traps, are_blocked_where_the_program_blocks_them) {
   EXPECT_EQ(launched.out, "ready\nright\n") << launched.text();
   const Outcome attached = attach({target("trap_ways"), "block", "1"});
   EXPECT_EQ(attached.out, "ready\nright\n") << attached.text();
+  const Outcome left = attach({target("trap_ways"), "block", "0.7"}, "0.2s");
+  EXPECT_EQ(left.out, "ready\nright\n") << left.text();
   const Outcome sent = launch({target("trap_ways"), "blocked"});
   EXPECT_EQ(sent.out, "ready\nblocked\n");
   EXPECT_EQ(sent.signal(), SIGTRAP) << sent.text();

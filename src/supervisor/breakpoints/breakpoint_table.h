@@ -177,6 +177,7 @@ class BreakpointTable {
   BreakpointSite& site_of(const core::Instruction& instruction);
   /// Remembers the removed breakpoints of a range over forget_sites(), for remove_written_back().
   void remember_removed(core::AddressRange range);
+  [[nodiscard]] std::vector<BreakpointSite*> inserted_in(core::AddressRange range);
   /// Forgets everything about a range whose memory is gone.
   void forget_sites(core::AddressRange range);
   [[nodiscard]] const CodeRegions& regions() const { return original_.regions(); }
@@ -186,7 +187,6 @@ class BreakpointTable {
   static constexpr core::AddressRange kEverywhere{core::Address{0},
                                                   core::Address{~std::uint64_t{0}}};
 
-  [[nodiscard]] std::vector<BreakpointSite*> inserted_in(core::AddressRange range);
   /// Makes copied memory hold exactly the breakpoints that the table says.
   void resync_all();
   bool add_to_journal(BreakpointSite& site);

@@ -15,6 +15,7 @@
 #include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/injection/code_cave.h"
+#include "supervisor/injection/remote_stops.h"
 #include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/shadow_stack.h"
@@ -112,8 +113,16 @@ std::optional<SignalAction> action_now(BreakpointTable& code, pid_t tid) {
   return now;
 }
 
+bool ignores_trap(pid_t tid) {
+  const auto masks = read_signal_masks(tid);
+  return masks && (masks->ignored & signal_bit(SIGTRAP)) != 0;
+}
+
 void install(BreakpointTable& code, pid_t tid) {
   TrapHandler& handler = code.trap_handler();
+  if (ignores_trap(tid)) {
+    handler.program = SignalAction{1, 0, 0, 0};
+  }
   handler.code_cave = handler.syscall_site = find_code_cave(tid).value_or(Address{});
   handler.page = Address{handler.code_cave == Address{} ? 0 : map_pages(handler, tid)};
   if (handler.page == Address{}) {
@@ -122,7 +131,7 @@ void install(BreakpointTable& code, pid_t tid) {
   const auto known = action_now(code, tid);
   SignalAction before = known.value_or(SignalAction{});
   if (before.is_default()) {
-    before = handler.program;  // an exec has made it that
+    before = handler.program;  // an exec has made it that, or our calls have
   }
   if (before.has_handler() && may_replace(code, before.handler)) {
     before = {};
@@ -162,6 +171,12 @@ class KeptSignal {
 };
 
 }  // namespace
+
+bool postpone_calls(const BreakpointTable& code, pid_t tid) {
+  const bool ignores = code.trap_handler().is_installed ? code.trap_handler().program.is_ignore()
+                                                        : ignores_trap(tid);
+  return ignores && signal_to_be_delivered(tid) != 0 && ptrace::interrupt(tid);
+}
 
 void install_trap_handler(BreakpointTable& code, pid_t tid) {
   code.trap_handler().tried = true;

@@ -20,6 +20,10 @@ namespace sp::supervisor {
 /// The offset of a byte in those two pages that nothing else uses.
 inline constexpr std::uint64_t kTrapHandlerScratch = 8000;
 
+/// A system call in a signal-delivery stop ends with a forced SIGTRAP, for which the kernel resets
+/// SIG_IGN. True where the program has set that: the thread was interrupted, and its next stop will
+/// do.
+[[nodiscard]] bool postpone_calls(const BreakpointTable& code, pid_t tid);
 /// Installs the handler; call it before the first breakpoint. Does nothing to a process that
 /// handles SIGTRAP itself, has a seccomp filter that we do not have, or has a shadow stack.
 void install_trap_handler(BreakpointTable& code, pid_t tid);

@@ -25,16 +25,27 @@ bool others_are_out(const Tracee& tracee) {
          });
 }
 
+/// The thread still runs the SIGTRAP handler.
+bool is_in_handler(InstrumentedCode& code, core::Address pc) {
+  const TrapHandler& handler = code.trap_handler();
+  return handler.page != core::Address{} && pc - handler.page < handler.size;
+}
+
 }  // namespace
 
 bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, SigtrapMask& mask,
                        DetachStop stop) {
   const pid_t tid = tracee.id.tid;
   const auto registers = ptrace::registers(tid);
-  if (registers && trap_is_pending(code, tid, arch::Native::pc(*registers), stop.was_stepped)) {
+  const core::Address pc = registers ? arch::Native::pc(*registers) : core::Address{};
+  if (registers && (trap_is_pending(code, tid, pc, stop.was_stepped) ||
+                    (is_in_handler(code, pc) && ptrace::interrupt(tid)))) {
     return false;
   }
   if (stop.may_call) {
+    if (has_memory_of_ours(*tracee.process) && postpone_calls(code, tid)) {
+      return false;
+    }
     if (!code.xol().empty() && others_are_out(tracee)) {
       code.xol().remove(code.trap_handler().syscall_site, tid);
     }

@@ -52,6 +52,7 @@ bool SigtrapMask::unblock(pid_t pid, pid_t tid) {
   }
   blocks_trap_ = (*mask & kTrap) != 0;
   if (!blocks_trap_) {
+    unblocked_mask_.reset();
     send_held_trap(pid, tid);
     return false;
   }
@@ -94,6 +95,13 @@ void SigtrapMask::leave_handlers(pid_t tid) {
   }
 }
 
+void SigtrapMask::look_for_return(Mask mask) {
+  if (handlers_.empty() && unblocked_mask_ && mask != *unblocked_mask_) {
+    unblocked_mask_.reset();
+    blocks_trap_ = (mask & kTrap) != 0;
+  }
+}
+
 void SigtrapMask::block_again(pid_t tid) const {
   if (!blocks_trap_) {
     return;
@@ -107,12 +115,15 @@ void SigtrapMask::block_again(pid_t tid) const {
 
 void SigtrapMask::give_back(pid_t tid) {
   leave_handlers(tid);
+  const auto mask = ptrace::signal_mask(tid);
   if (changes_ == MaskChanges::seen) {
+    if (mask) {
+      look_for_return(*mask);
+    }
     block_again(tid);
     return;
   }
   // Another mask than ours is one that the program has set since.
-  const auto mask = ptrace::signal_mask(tid);
   const auto ours = std::exchange(unblocked_mask_, std::nullopt);
   if (ours && mask && *mask == *ours) {
     (void)ptrace::set_signal_mask(tid, *mask | kTrap);
@@ -121,7 +132,11 @@ void SigtrapMask::give_back(pid_t tid) {
 
 bool SigtrapMask::may_deliver(pid_t tid) {
   const auto info = ptrace::signal_info(tid);
+  const auto mask = ptrace::signal_mask(tid);
   leave_handlers(tid);
+  if (mask) {
+    look_for_return(*mask);
+  }
   if (changes_ == MaskChanges::unseen || !blocks_trap_ || !info || info->si_code > 0) {
     return true;
   }
@@ -141,6 +156,7 @@ bool SigtrapMask::change(pid_t pid, pid_t tid, const SyscallRequest& call) {
   }
   changes_ = MaskChanges::seen;
   leave_handlers(tid);
+  look_for_return(*blocked);
   const Mask before = blocks_trap_ ? *blocked | kTrap : *blocked;
   std::optional<Mask> after = before;
   std::array<std::byte, sizeof(Mask)> bytes{};
@@ -159,6 +175,9 @@ bool SigtrapMask::change(pid_t pid, pid_t tid, const SyscallRequest& call) {
     return false;
   }
   blocks_trap_ = (*after & kTrap) != 0;
+  if (unblocked_mask_) {
+    unblocked_mask_ = *after & ~kTrap;
+  }
   if (!blocks_trap_) {
     send_held_trap(pid, tid);
   }

@@ -61,6 +61,7 @@ class SigtrapMask {
  private:
   void send_held_trap(pid_t pid, pid_t tid);
   void leave_handlers(pid_t tid);
+  void look_for_return(std::uint64_t mask);
 
   MaskChanges changes_;
   bool blocks_trap_ = false;
@@ -70,6 +71,8 @@ class SigtrapMask {
     bool blocked_before = false;
   };
   std::vector<Handler> handlers_;  // that may not have returned yet
+  /// What we have made of a mask that we did not see being set. The thread may be in a handler,
+  /// which we have not seen either: once it returns the mask is another one.
   std::optional<std::uint64_t> unblocked_mask_;
 };
 

@@ -14,6 +14,7 @@
 
 #include <charconv>
 #include <string>
+#include <string_view>
 
 #include "core/fd.h"
 #include "supervisor/linux/proc_files.h"
@@ -21,16 +22,22 @@
 namespace sp::supervisor {
 namespace {
 
-/// The flags of open(2); nothing if they cannot be read.
-std::optional<unsigned> flags_of(pid_t tid, int number) {
+/// A number of /proc/PID/fdinfo/NUMBER; nothing if it cannot be read.
+template <typename Number>
+std::optional<Number> info_of(pid_t tid, int number, std::string_view name, int base) {
   const auto text = read_proc(fmt::format("/proc/{}/fdinfo/{}", tid, number));
-  const auto field = text ? status_field(*text, "flags") : std::nullopt;
-  unsigned flags = 0;
-  if (!field ||
-      std::from_chars(field->data(), field->data() + field->size(), flags, 8).ec != std::errc{}) {
+  const auto field = text ? status_field(*text, name) : std::nullopt;
+  Number value = 0;
+  if (!field || std::from_chars(field->data(), field->data() + field->size(), value, base).ec !=
+                    std::errc{}) {
     return std::nullopt;
   }
-  return flags;
+  return value;
+}
+
+/// The flags of open(2).
+std::optional<unsigned> flags_of(pid_t tid, int number) {
+  return info_of<unsigned>(tid, number, "flags", 8);
 }
 
 /// The files of /proc and its like have no blocks; a tmpfs without a limit has none either.
@@ -111,6 +118,10 @@ std::optional<Descriptor> look_at_descriptor(pid_t tid, std::uint64_t argument) 
     descriptor.waits = false;
   }
   return descriptor;
+}
+
+std::optional<std::uint64_t> file_position(pid_t tid, int number) {
+  return info_of<std::uint64_t>(tid, number, "pos", 10);
 }
 
 }  // namespace sp::supervisor

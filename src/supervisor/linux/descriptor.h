@@ -27,4 +27,7 @@ struct Descriptor {
 /// it has no timeout.
 [[nodiscard]] std::optional<Descriptor> look_at_descriptor(pid_t tid, std::uint64_t argument);
 
+/// Where the next read(2) or write(2) begins.
+[[nodiscard]] std::optional<std::uint64_t> file_position(pid_t tid, int number);
+
 }  // namespace sp::supervisor

@@ -128,20 +128,41 @@ void CountedCode::insert_gate(Address next) {
 }
 
 void CountedCode::forget(core::AddressRange range) {
+  forget_blocks(range);
+  std::erase_if(returned_to_, [&range](Address address) { return range.contains(address); });
+}
+
+void CountedCode::forget_blocks(core::AddressRange range) {
   forget_sites(range);
   const auto inside = [&range](const auto& entry) { return range.contains(entry.first); };
   std::erase_if(blocks_, inside);
   std::erase_if(open_, inside);
-  std::erase_if(returned_to_, [&range](Address address) { return range.contains(address); });
   std::erase_if(gates_, [&range](Address address) { return range.contains(address); });
   std::erase_if(unreported_, [&range](Address address) { return range.contains(address); });
   edges_.clear();
 }
 
-void CountedCode::forget_written(core::AddressRange range) {
+bool CountedCode::forget_written(core::AddressRange written) {
+  const core::AddressRange range = with_whole_blocks(written);
+  const bool had_breakpoints = !inserted_in(range).empty();
   restore(range);
   remember_removed(range);
-  forget(range);
+  forget_blocks(range);
+  times_written_ += had_breakpoints ? 1 : 0;
+  return had_breakpoints;
+}
+
+core::AddressRange CountedCode::with_whole_blocks(core::AddressRange range) const {
+  for (bool grows = true; std::exchange(grows, false);) {
+    for (const auto& [start, block] : blocks_) {
+      const bool overlaps = start < range.end && range.begin < block.end_address;
+      if (overlaps && (start < range.begin || range.end < block.end_address)) {
+        range = {std::min(start, range.begin), std::max(block.end_address, range.end)};
+        grows = true;
+      }
+    }
+  }
+  return range;
 }
 
 core::CodeCounted CountedCode::take() {

@@ -81,15 +81,25 @@ class CountedCode : public InstrumentedCode {
   /// Forgets everything about a range whose memory is gone. Its counts must have been taken.
   void forget(core::AddressRange range);
   /// The same for code that stays and that the program is about to read or write: without our
-  /// breakpoints.
-  void forget_written(core::AddressRange range);
+  /// breakpoints. True where there were some: all threads have to be stepped to the end of the
+  /// blocks that they are in.
+  bool forget_written(core::AddressRange range);
+  /// How often that has happened.
+  [[nodiscard]] std::uint64_t times_written() const { return times_written_; }
+  /// A thread has returned from a system call to `address` before.
+  [[nodiscard]] bool is_returned_to(core::Address address) const {
+    return returned_to_.contains(address);
+  }
 
  private:
+  [[nodiscard]] core::AddressRange with_whole_blocks(core::AddressRange range) const;
+  void forget_blocks(core::AddressRange range);
   void extend(DynamicBlock& block, core::Address start);
   bool extend_by_sequence(DynamicBlock& block, const core::Instruction& first);
   bool insert_at(const core::Instruction& instruction);
 
   std::unordered_map<core::Address, DynamicBlock> blocks_;
+  std::uint64_t times_written_ = 0;
   std::vector<core::Address> unreported_;  // starts of blocks
   /// Blocks that end at a system call: the address after it, and the block's start.
   std::unordered_multimap<core::Address, core::Address> open_;

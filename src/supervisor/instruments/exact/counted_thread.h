@@ -19,6 +19,7 @@ struct CountedThread : ThreadState {
   bool counted = true;  // false: it is only helped over the breakpoints
   bool stepped = false;
   std::optional<core::Instruction> next;
+  std::uint64_t times_written = 0;  // CountedCode::times_written() when it ran last
 
   /// A signal was delivered by a single step; the next stop shows whether it has a handler.
   bool delivering = false;

@@ -251,7 +251,9 @@ void ExactCounter::on_other_stop(Tracee& tracee) {
 }
 
 void ExactCounter::on_user_stop(Tracee& tracee, UserStop /*stop*/, core::TimePoint now) {
-  if (counted_thread(tracee).begun) {
+  const CountedCode& code = counted_code(*tracee.process);
+  if (counted_thread(tracee).begun ||
+      (!code.trap_handler().tried && postpone_calls(code, tracee.id.tid))) {
     return;
   }
   const auto registers = ptrace::registers(tracee.id.tid);
@@ -260,7 +262,7 @@ void ExactCounter::on_user_stop(Tracee& tracee, UserStop /*stop*/, core::TimePoi
   }
   const Address pc = Native::pc(*registers);
   // A thread that is about to report a breakpoint begins there.
-  if (!trap_is_pending(counted_code(*tracee.process), tracee.id.tid, pc, false)) {
+  if (!trap_is_pending(code, tracee.id.tid, pc, false)) {
     begin_thread(tracee, pc, now);
   }
 }

@@ -12,6 +12,8 @@
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/task_calls.h"
+#include "supervisor/linux/descriptor.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 namespace {
@@ -81,6 +83,10 @@ void SyscallEffects::on_exit(Tracee& tracee, Address pc, std::int64_t result, co
     after_sigaction(tracee, *syscall);
     after_maps_change(tracee, syscall->request, result);
   }
+  const CountedCode& code = counted_code(*tracee.process);
+  if (thread.times_written != code.times_written() && !code.is_returned_to(pc)) {
+    flow_.enter(tracee, pc, now);  // the block that the call was to end is forgotten
+  }
   FlowRecorder::return_from_syscall(tracee, pc);
 }
 
@@ -133,13 +139,34 @@ bool SyscallEffects::emulate_at_gate(Tracee& tracee, const BreakpointSite& gate,
 void SyscallEffects::before_memory_access(const Tracee& tracee, const SyscallRequest& request) {
   constexpr std::array<std::string_view, 8> kCalls = {"read",  "write",  "pread64", "pwrite64",
                                                       "readv", "writev", "preadv",  "pwritev"};
+  const int file = static_cast<int>(request.arguments[0]);
   if (std::find(kCalls.begin(), kCalls.end(), name_of(request)) == kCalls.end() ||
-      !is_memory_file(tracee.id.tid, static_cast<int>(request.arguments[0]))) {
+      !is_memory_file(tracee.id.tid, file)) {
     return;
   }
+  const auto offset = name_of(request).starts_with('p') ? std::optional(request.arguments[3])
+                                                        : file_position(tracee.id.tid, file);
+  const bool is_vector = name_of(request).ends_with('v');
+  forget_written(tracee, offset && !is_vector
+                             ? range_of(*offset, request.arguments[2])
+                             : core::AddressRange{Address{0}, Address{~std::uint64_t{0}}});
+}
+
+void SyscallEffects::forget_written(const Tracee& tracee, core::AddressRange range) {
   CountedCode& code = counted_code(*tracee.process);
+  if (!code.has_code_in(range)) {
+    return;
+  }
   flow_.flush(*tracee.process, tracee.id);
-  code.forget_written({Address{0}, Address{~std::uint64_t{0}}});
+  if (!code.forget_written(range)) {
+    return;
+  }
+  const auto threads = list_threads(tracee.process->id.pid);
+  for (const pid_t tid : threads ? *threads : std::vector<pid_t>{}) {
+    if (tid != tracee.id.tid) {
+      (void)ptrace::interrupt(tid);  // it may run in that code
+    }
+  }
 }
 
 void SyscallEffects::before_maps_change(const Tracee& tracee, const SyscallRequest& request) {
@@ -147,14 +174,8 @@ void SyscallEffects::before_maps_change(const Tracee& tracee, const SyscallReque
   if (name != "mprotect" && name != "pkey_mprotect" && name != "mremap") {
     return;
   }
-  CountedCode& code = counted_code(*tracee.process);
-  const core::AddressRange range = range_of(request.arguments[0], request.arguments[1]);
-  if (!code.has_code_in(range)) {
-    return;
-  }
   // The code is about to be changed or moved: without our breakpoints.
-  flow_.flush(*tracee.process, tracee.id);
-  code.forget_written(range);
+  forget_written(tracee, range_of(request.arguments[0], request.arguments[1]));
 }
 
 void SyscallEffects::after_maps_change(const Tracee& tracee, const SyscallRequest& request,

@@ -29,6 +29,7 @@ class SyscallEffects {
   void on_sigreturn(Tracee& tracee, core::Address pc, core::TimePoint now);
   [[nodiscard]] static bool emulate_mask_change(Tracee& tracee, const SyscallRequest& request);
   void before_memory_access(const Tracee& tracee, const SyscallRequest& request);
+  void forget_written(const Tracee& tracee, core::AddressRange range);
   void before_maps_change(const Tracee& tracee, const SyscallRequest& request);
   void after_maps_change(const Tracee& tracee, const SyscallRequest& request, std::int64_t result);
   /// The program sees the default action where SIGTRAP has our handler.

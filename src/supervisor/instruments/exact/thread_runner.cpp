@@ -29,9 +29,25 @@ bool is_stepped_back_to_call(const Tracee& tracee, const ptrace::Registers& regi
 
 }  // namespace
 
+/// The breakpoint that ends its block may be gone.
+void ThreadRunner::step_where_code_was_written(Tracee& tracee) {
+  CountedThread& thread = counted_thread(tracee);
+  CountedCode& code = counted_code(*tracee.process);
+  if (thread.syscall || thread.displaced.is_active() ||
+      std::exchange(thread.times_written, code.times_written()) == code.times_written() ||
+      thread.stepped) {
+    return;
+  }
+  if (const auto registers = ptrace::registers(tracee.id.tid)) {
+    thread.stepped = true;
+    thread.next = code.decode(Native::pc(*registers));
+  }
+}
+
 void ThreadRunner::continue_thread(Tracee& tracee) {
   CountedThread& thread = counted_thread(tracee);
   const pid_t tid = tracee.id.tid;
+  step_where_code_was_written(tracee);
   if (thread.displaced.is_active()) {
     (void)(thread.displaced.end_of_sequence() ? ptrace::resume_to_syscall(tid, 0)
                                               : ptrace::step(tid, 0));

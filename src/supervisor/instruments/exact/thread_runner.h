@@ -28,6 +28,7 @@ class ThreadRunner {
   void cancel_displaced(Tracee& tracee);
 
  private:
+  static void step_where_code_was_written(Tracee& tracee);
   void deliver_signal(Tracee& tracee, const ptrace::Registers& registers, int signal);
 
   FlowRecorder& flow_;
