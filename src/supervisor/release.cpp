@@ -76,7 +76,7 @@ void Release::begin() {
     const auto stat = read_stat(tid);
     // Those that are in a stop already run afterwards: no sleeper is woken for their sake.
     if (stat && (stat->state == 'R' || stat->state == 't') && !tracee.group_stopped) {
-      tracee.is_awaited = ptrace::interrupt(tid).has_value();
+      tracee.is_awaited = SyscallRepair::interrupt(tracee).has_value();
       in_need.erase(tracee.process.get());
     }
   }
@@ -129,7 +129,7 @@ bool Release::is_awaited(Tracee& tracee, core::Duration waited) {
     return false;
   }
   if (where == Whereabouts::under_way && !tracee.is_awaited) {
-    tracee.is_awaited = ptrace::interrupt(tracee.id.tid).has_value();  // it slept until now
+    tracee.is_awaited = SyscallRepair::interrupt(tracee).has_value();  // it slept until now
   }
   return where == Whereabouts::under_way || (tracee.is_awaited && waited < kAsleepGrace);
 }

@@ -188,7 +188,7 @@ void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
     (void)ptrace::resume(tracee.id.tid, signal);
     return;
   }
-  calls_.forget(tracee);
+  calls_.forget(tracee, signal);
   if (ptrace::detach(tracee.id.tid, signal)) {
     parts_.lifecycle.remove_thread(tracee);
   }

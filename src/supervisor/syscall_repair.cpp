@@ -25,6 +25,7 @@ bool SyscallRepair::on_stop(Tracee& tracee, const WaitStatus& status,
                                       std::holds_alternative<InterruptStop>(status) ||
                                           (signal != nullptr && signal->signal != SIGTRAP));
   }
+  tracee.sleep_remain.note_stop(tracee.id.tid);
   completes_ = false;
   if (rests_.on_stop(tracee.id, status, resume)) {
     return true;
@@ -44,6 +45,13 @@ void SyscallRepair::on_resume(Tracee& tracee, int signal) {
     rests_.begin(tracee.process->id, tracee.id, signal);
     tracee.sleep_remain.put_back(tracee.id.tid, signal);
   }
+}
+
+void SyscallRepair::forget(const Tracee& tracee, int signal) {
+  if (completes_) {
+    tracee.sleep_remain.put_back(tracee.id.tid, signal);  // it may have made calls for us
+  }
+  rests_.forget(tracee.process->id, tracee.id);
 }
 
 }  // namespace sp::supervisor

@@ -28,8 +28,8 @@ class SyscallRepair {
   /// The stopped thread is about to run, delivering `signal` (0: none).
   void on_resume(Tracee& tracee, int signal);
 
-  /// The thread is about to be detached.
-  void forget(const Tracee& tracee) { rests_.forget(tracee.process->id, tracee.id); }
+  /// The thread is about to be detached, delivering `signal`.
+  void forget(const Tracee& tracee, int signal);
   /// At the end, when all threads are detached that can be.
   void remove_code() const { rests_.remove_code(); }
 

@@ -48,17 +48,21 @@ void SleepRemain::note(pid_t tid) {
   }
 }
 
-void SleepRemain::put_back(pid_t tid, int signal) const {
+void SleepRemain::note_stop(pid_t tid) {
+  sleeps_on_ = false;
   if (!before_) {
     return;
   }
   const auto registers = ptrace::registers(tid);
   const auto number = registers ? Native::leaving_syscall(*registers) : std::nullopt;
-  const bool sleeps_on = number && Native::will_restart(*registers) &&
-                         (*number == before_->number ||
-                          *number == static_cast<int>(NativeTrapHandler::kRestartCall)) &&
-                         NativeTrapHandler::next_call(*registers).arguments == before_->arguments;
-  if (sleeps_on && !sees_signal(tid, signal)) {
+  sleeps_on_ = number && Native::will_restart(*registers) &&
+               (*number == before_->number ||
+                *number == static_cast<int>(NativeTrapHandler::kRestartCall)) &&
+               NativeTrapHandler::next_call(*registers).arguments == before_->arguments;
+}
+
+void SleepRemain::put_back(pid_t tid, int signal) const {
+  if (sleeps_on_ && !sees_signal(tid, signal)) {
     (void)ThreadMemory(tid).write(before_->at, before_->bytes);
   }
 }

@@ -18,8 +18,11 @@ class SleepRemain {
  public:
   /// The thread is about to be interrupted. If it sleeps, remembers what is there now.
   void note(pid_t tid);
-  /// The stopped thread is about to run, delivering `signal` (0: none). If it sleeps on, puts back
-  /// what was noted. Only where the registers of a stop tell that (arch::Native::will_restart()).
+  /// The thread has stopped; call it before it makes calls for us. Finds out whether it will sleep
+  /// on, where the registers of a stop tell that (arch::Native::will_restart()).
+  void note_stop(pid_t tid);
+  /// The stopped thread is about to run or to be detached, delivering `signal` (0: none). If it
+  /// sleeps on, puts back what was noted.
   void put_back(pid_t tid, int signal) const;
 
  private:
@@ -30,6 +33,7 @@ class SleepRemain {
     std::array<std::byte, 16> bytes{};  // a timespec
   };
   std::optional<Before> before_;
+  bool sleeps_on_ = false;
 };
 
 }  // namespace sp::supervisor
