@@ -3,16 +3,18 @@
 # at a random moment, N times (200): in turn programs with thousands of hot breakpoints and one or eight
 # threads, threads that wait for each other, a tree of forks, and attached programs. Each program must
 # continue and end with the right answer. Prints how many breakpoints were inserted at every tenth kill.
-# SUPERPROFILER and TARGETS (the built tests/targets) default to those of build/release.
+# SUPERPROFILER defaults to build/release, TARGETS (the built tests/targets) to build/dev.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rounds=${1:-200}
 superprofiler=${2:-$root/build/release/src/superprofiler}
-targets=${3:-$root/build/release/tests/targets}
+targets=${3:-$root/build/dev/tests/targets}
 directory=$(mktemp -d)
 options=(-q --single -o "$directory" --name run --overwrite)
 profiler=0 target=0
+[[ -x $targets/steady ]] || { echo "no test programs in $targets: build the dev preset"; exit 2; }
 failures=0
+answers=
 trap 'kill -KILL $profiler $target 2>/dev/null; rm -rf "$directory"' EXIT
 
 pause() { sleep "$(printf '0.%03d' $((RANDOM % ${1:-300})))"; }
@@ -29,8 +31,8 @@ await() { # SECONDS COMMAND...
   done
   return 1
 }
-ready() { grep -q ready "$directory/answer"; }
-right() { [[ $(cat "$directory/answer") == "$1" ]]; }
+ready() { grep -q ready "$answers"; }
+right() { [[ $(cat "$answers") == "$1" ]]; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 planted() { # counts the breakpoints in the code of the program and its libraries
   python3 - "$1" <<'END' 2>/dev/null >>"$directory/planted"
@@ -54,7 +56,7 @@ END
 
 attached() { # THREADS WORKERS
   mkfifo "$directory/input"
-  "$targets/steady" "$@" <"$directory/input" >"$directory/answer" 2>"$directory/errors" &
+  "$targets/steady" "$@" <"$directory/input" >"$answers" 2>"$answers.err" &
   target=$!
   exec 9>"$directory/input" # keeps its stdin open until the end
   await 30 ready || complain "it did not begin"
@@ -68,13 +70,13 @@ attached() { # THREADS WORKERS
   exec 9>&-
   await 60 gone $target || complain "it hangs"
   wait $target || complain "it ended with $?"
-  right $'ready\nright' || complain "it said $(cat "$directory/answer")"
+  right $'ready\nright' || complain "it said $(cat "$answers")"
   rm -f "$directory/input"
 }
 launched() { # ANSWER COMMAND...: kills it at any time, even before the program begins
   local answer=$1
   shift
-  "$superprofiler" "${options[@]}" -- "$@" >"$directory/answer" 2>"$directory/errors" &
+  "$superprofiler" "${options[@]}" -- "$@" >"$answers" 2>"$answers.err" &
   profiler=$!
   pause 900
   local children child
@@ -85,10 +87,10 @@ launched() { # ANSWER COMMAND...: kills it at any time, even before the program 
   for child in $children; do
     await 60 gone "$child" || complain "it hangs"
   done
-  if [[ -s $directory/answer ]]; then
-    right "$answer" || complain "it said $(cat "$directory/answer")"
-  elif [[ -s $directory/errors ]]; then
-    complain "it said $(head -1 "$directory/errors")"
+  if [[ -s $answers ]]; then
+    right "$answer" || complain "it said $(cat "$answers")"
+  elif [[ -s $answers.err ]]; then
+    complain "it said $(head -1 "$answers.err")"
   else
     # It may not have had a breakpoint yet, or it died: see the note on signal masks in
     # ARCHITECTURE.md. Counted apart.
@@ -100,7 +102,8 @@ unanswered=0
 one=$("$targets/many_blocks" 1 100)
 eight=$("$targets/many_blocks" 8 12)
 for ((round = 1; round <= rounds; ++round)); do
-  : >"$directory/answer"
+  answers=$directory/$round # a program that was overlooked writes into its own file
+  : >"$answers"
   case $((round % 6)) in
   0) kind="one thread, attached" && attached 1 ;;
   1) kind="threads and children, attached" && attached 6 4 ;;

@@ -1,6 +1,7 @@
 #include "supervisor/instruments/syscall_gates.h"
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "arch/native.h"
@@ -34,6 +35,21 @@ bool SyscallGates::insert(InstrumentedCode& code, const ModuleScan& scan) {
   return calling.are_all;
 }
 
+SyscallGates::MaskChanges SyscallGates::find_mask_changes(const ModuleScan& scan) {
+  const ModuleScan::CallingModules calling = scan.find_calling_modules();
+  MaskChanges found{{}, calling.are_all};
+  for (const auto& [module, inode] : calling.modules) {
+    for (const Place& place : places_in(module, inode)) {
+      const Address at{place.address + *module.bias};
+      if (place.gate == Gate::at_call && Native::syscall_name(place.number) == "rt_sigprocmask" &&
+          module.range.contains(at)) {
+        found.behind.push_back(at + arch::NativeTrapHandler::kSyscall.size());
+      }
+    }
+  }
+  return found;
+}
+
 const std::vector<SyscallGates::Place>& SyscallGates::places_in(const ScannedModule& module,
                                                                 std::uint64_t inode) {
   const auto [found, is_new] = known_.try_emplace({inode, module.file.path});
@@ -58,7 +74,9 @@ std::vector<SyscallGates::Place> SyscallGates::find(const ScannedModule& module)
                            : Place{segment.address + site.call_at, Gate::at_call, site.number});
     }
   }
-  if (const auto function = analysis_.symbol(module.file, "syscall")) {
+  const auto function = analysis_ != nullptr ? analysis_->symbol(module.file, "syscall")
+                                             : std::optional<std::uint64_t>{};
+  if (function) {
     places.push_back({*function, Gate::at_function, 0});
   }
   return places;

@@ -19,11 +19,19 @@ namespace sp::supervisor {
 /// without one. Runs on the ptrace thread.
 class SyscallGates {
  public:
-  explicit SyscallGates(CodeAnalysis& analysis) : analysis_(analysis) {}
+  /// `analysis` finds syscall(3); null where nobody needs that.
+  explicit SyscallGates(CodeAnalysis* analysis) : analysis_(analysis) {}
 
   /// Puts gates into the modules of a process. True where they are complete: its libc has them, or
   /// it will have none.
   bool insert(InstrumentedCode& code, const ModuleScan& scan);
+
+  /// Where a process calls rt_sigprocmask: the addresses behind the calls.
+  struct MaskChanges {
+    std::vector<core::Address> behind;
+    bool are_all = false;  // as insert() says
+  };
+  [[nodiscard]] MaskChanges find_mask_changes(const ModuleScan& scan);
 
  private:
   struct Place {
@@ -37,7 +45,7 @@ class SyscallGates {
                                                     std::uint64_t inode);
   [[nodiscard]] std::vector<Place> find(const ScannedModule& module);
 
-  CodeAnalysis& analysis_;
+  CodeAnalysis* analysis_;
   std::map<File, std::vector<Place>> known_;
 };
 

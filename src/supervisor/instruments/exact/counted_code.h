@@ -54,7 +54,8 @@ class CountedCode : public InstrumentedCode {
   CountedCode(core::ProcessId owner, pid_t tid, const CountedCode& parent, std::uint64_t inherited)
       : InstrumentedCode(owner, tid, parent, inherited),
         returned_to_(parent.returned_to_),
-        gates_(parent.gates_) {}
+        gates_(parent.gates_),
+        has_gates_(parent.has_gates_) {}
 
   [[nodiscard]] bool needs_maps(core::Address address) const {
     return maps_are_old() || regions().at(address) == CodeKind::not_executable;
@@ -73,6 +74,9 @@ class CountedCode : public InstrumentedCode {
   /// gate. If we are killed no thread can block SIGTRAP before the guardian has removed all other
   /// breakpoints.
   void insert_gate(core::Address next);
+  /// All places are known that need one.
+  [[nodiscard]] bool has_gates() const { return has_gates_; }
+  void set_has_gates(bool has_gates) { has_gates_ = has_gates; }
 
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
   /// What was discovered and counted since the last call.
@@ -99,12 +103,13 @@ class CountedCode : public InstrumentedCode {
   bool insert_at(const core::Instruction& instruction);
 
   std::unordered_map<core::Address, DynamicBlock> blocks_;
-  std::uint64_t times_written_ = 0;
   std::vector<core::Address> unreported_;  // starts of blocks
   /// Blocks that end at a system call: the address after it, and the block's start.
   std::unordered_multimap<core::Address, core::Address> open_;
   std::unordered_set<core::Address> returned_to_;  // from a system call
   std::unordered_set<core::Address> gates_;        // also those that were removed for good
+  bool has_gates_ = false;
+  std::uint64_t times_written_ = 0;
   EdgeCounts edges_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -14,7 +13,6 @@
 #include "supervisor/instruments/hidden_step.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/trap_origin.h"
-#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 
@@ -85,6 +83,7 @@ void ExactCounter::install_handler(const Tracee& tracee) {
     core::log_note("process {} {}: counting it by single steps, which is slower",
                    tracee.process->id.pid, reason_for_no_breakpoints(code));
   }
+  syscalls_.insert_gates(tracee);
 }
 
 // ---- stops

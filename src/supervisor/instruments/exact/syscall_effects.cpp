@@ -42,6 +42,22 @@ core::AddressRange range_of(std::uint64_t begin, std::uint64_t size) {
 
 }  // namespace
 
+void SyscallEffects::insert_gates(const Tracee& tracee) {
+  CountedCode& code = counted_code(*tracee.process);
+  const auto scan = code.may_insert() && !code.has_gates()
+                        ? ModuleScan::read(tracee.process->id, tracee.id.tid)
+                        : std::nullopt;
+  if (!scan) {
+    return;
+  }
+  flow_.read_maps(*tracee.process, tracee.id);
+  const auto [places, are_all] = gates_.find_mask_changes(*scan);
+  for (const Address behind : places) {
+    code.insert_gate(behind);
+  }
+  code.set_has_gates(are_all);
+}
+
 void SyscallEffects::on_stop(Tracee& tracee, core::TimePoint now) {
   const auto stop = ptrace::syscall_stop(tracee.id.tid);
   const auto registers = ptrace::registers(tracee.id.tid);
@@ -110,7 +126,7 @@ void SyscallEffects::on_sigreturn(Tracee& tracee, Address pc, core::TimePoint no
   flow_.enter(tracee, pc, now);  // its handler sent it elsewhere
 }
 
-/// At the call's entry. From the next time on there is a gate on it.
+/// At the call's entry, where there was no gate. From the next time on there is one.
 bool SyscallEffects::emulate_mask_change(Tracee& tracee, const SyscallRequest& request) {
   const auto registers = ptrace::registers(tracee.id.tid);
   if (!registers ||
@@ -194,8 +210,10 @@ void SyscallEffects::after_maps_change(const Tracee& tracee, const SyscallReques
       flow_.flush(*tracee.process, tracee.id);
       code.forget(range);
       code.expire_maps();
-    } else if (name == "mmap" && (request.arguments[2] & kExecutable) != 0) {
+    }
+    if (name == "mmap" && (request.arguments[2] & kExecutable) != 0) {
       code.expire_maps();
+      insert_gates(tracee);
     }
   } else if (name == "mprotect" || name == "pkey_mprotect" || name == "mremap" || name == "shmat" ||
              name == "shmdt" || name == "remap_file_pages") {

@@ -5,6 +5,7 @@
 #include "core/address.h"
 #include "core/clock.h"
 #include "supervisor/instruments/exact/flow_recorder.h"
+#include "supervisor/instruments/syscall_gates.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
@@ -16,6 +17,9 @@ class SyscallEffects {
  public:
   explicit SyscallEffects(FlowRecorder& flow) : flow_(flow) {}
 
+  /// Puts gates where the process changes signal masks, once its libc is mapped, before it comes
+  /// there. Call it when the handler for SIGTRAP is installed.
+  void insert_gates(const Tracee& tracee);
   /// The thread is in a system-call stop.
   void on_stop(Tracee& tracee, core::TimePoint now);
   /// The thread stands at a gate (CountedCode::insert_gate()). False where the call is another one
@@ -38,6 +42,7 @@ class SyscallEffects {
   static void before_task(const Tracee& tracee, CountedThread::Syscall& syscall);
 
   FlowRecorder& flow_;
+  SyscallGates gates_{nullptr};
 };
 
 }  // namespace sp::supervisor

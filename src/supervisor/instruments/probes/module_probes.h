@@ -20,7 +20,7 @@ namespace sp::supervisor {
 class ModuleProbes {
  public:
   ModuleProbes(CodeAnalysis& analysis, Outbox& outbox, ProbeCosts& costs)
-      : analysis_(analysis), outbox_(outbox), costs_(costs), gates_(analysis) {}
+      : analysis_(analysis), outbox_(outbox), costs_(costs), gates_(&analysis) {}
 
   /// What was executed of a new module before its probes came.
   enum class When : std::uint8_t {
