@@ -50,7 +50,7 @@ core::Result<void> resume_by(__ptrace_request how, pid_t tid, int signal, std::s
     g_steps->add(tid);
   }
   const long answer = request(how, tid, nullptr, as_pointer(static_cast<std::uintptr_t>(signal)));
-  const auto done = done_or_errno(answer, what, tid);
+  auto done = done_or_errno(answer, what, tid);
   if (lists && (how != PTRACE_SINGLESTEP || !done)) {
     g_steps->remove(tid);
   }

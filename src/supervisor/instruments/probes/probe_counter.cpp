@@ -14,7 +14,6 @@ namespace sp::supervisor {
 namespace {
 
 using arch::Native;
-using core::Address;
 
 }  // namespace
 
