@@ -324,7 +324,8 @@ TEST(Attach, leaves_alone_what_remains_of_a_sleep) {
   if (arch::Native::kInterruptedCallIsGuessed) {
     GTEST_SKIP() << "on this CPU a stop does not tell a sleep: README.md, Limits";
   }
-  // A sample may meet a thread that has just gone to sleep: README.md, Limits.
+  // One stop may meet a thread that has just gone to sleep: README.md, Limits. Without any care
+  // each sleep that a stop meets is changed.
   for (const Words& mode : {Words{"-i", "10s"}, Words{"--wall", "-i", "10s"}, Words{"--single"}}) {
     Running program({target("sleep_remains")});
     ASSERT_TRUE(program.says("ready\n"));
@@ -337,7 +338,8 @@ TEST(Attach, leaves_alone_what_remains_of_a_sleep) {
       EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
     }
     program.close_input();
-    EXPECT_EQ(program.wait().out, "ready\n0 changed\n") << mode.front();
+    const std::string out = program.wait().out;
+    EXPECT_TRUE(out == "ready\n0 changed\n" || out == "ready\n1 changed\n") << mode.front() << out;
   }
 }
 

@@ -37,7 +37,7 @@ class Transfers : public ::testing::TestWithParam<const char*> {
 TEST_P(Transfers, are_whole_in_a_launched_program) {
   for (const Words& mode : modes()) {
     const TempDir directory;
-    const int rounds = mode.back() == "--single" ? 1 : scaled(10);
+    const int rounds = mode.back() == "--single" ? 1 : scaled(3);
     const auto run =
         profile(directory, mode, {target("transfers"), GetParam(), std::to_string(rounds)});
     EXPECT_EQ(run.outcome.out, "ready\nright\n") << mode.back();
@@ -50,7 +50,7 @@ TEST_P(Transfers, are_whole_in_a_program_that_runs_already) {
   for (const Words& mode : modes()) {
     Running program({target("transfers"), GetParam()});
     ASSERT_TRUE(program.says("ready\n"));
-    for (int i = 0; i < scaled(6); ++i) {
+    for (int i = 0; i < scaled(2); ++i) {
       const TempDir directory;
       const Outcome outcome = run(superprofiler(
           directory, with(mode, {"-d", "0.2s", "-p", std::to_string(program.pid())})));

@@ -42,8 +42,8 @@ class TransferRest : public ::testing::Test {
       write_all();
     }
     ::close(ends_[1]);
+    ASSERT_TRUE(wait_until_full());  // until it has begun, a sanitizer starts threads in it
     ASSERT_TRUE(ptrace::seize(child_, {}));
-    ASSERT_TRUE(wait_until_full());
     ASSERT_TRUE(ptrace::interrupt(child_));
     ASSERT_TRUE(ptrace::wait_for(child_));
     const auto registers = ptrace::registers(child_);
