@@ -52,5 +52,27 @@ TEST_P(CodeWays, count_the_same_planted_and_stepped) {
 INSTANTIATE_TEST_SUITE_P(Each, CodeWays, ::testing::Values("libraries", "patches", "jit"),
                          [](const auto& way) { return way.param; });
 
+// Through /proc/self/mem, and between two calls of mprotect.
+TEST(WrittenText, is_what_is_executed) {
+  for (const Words& mode : {Words{}, {"-n"}, {"-a"}, {"--single"}}) {
+    const ::testing::ScopedTrace trace(__FILE__, __LINE__, mode.empty() ? "default" : mode.back());
+    const TempDir directory;
+    Words options = {"-q"};
+    options.insert(options.end(), mode.begin(), mode.end());
+    const Profiled run = profile(directory, options, {target("writes_text"), "200"});
+    EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    EXPECT_EQ(run.outcome.out, "ready\nright\n");
+    if (mode == Words{"--single"}) {
+      EXPECT_EQ(calls_of(run.files, "chosen"), "8000 exact");
+    } else if (mode != Words{"-n"}) {
+      // Without -a nobody may have looked at it before.
+      const std::string calls = calls_of(run.files, "chosen");
+      EXPECT_TRUE(calls.find(" exact-until:") != std::string::npos ||
+                  (mode.empty() && calls.empty()))
+          << calls;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sp::end_to_end
