@@ -176,12 +176,7 @@ void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
     SlotState asked = SlotState::stop_pending;
     tracee.slot->state.compare_exchange_strong(asked, SlotState::idle);
   }
-  // A thread that is detached within a rest, with a step of exact mode pending, would die of it.
-  const bool may_be_stepped =
-      parts_.instrument != nullptr && parts_.instrument->needs().every_thread;
-  if (!parts_.run.releasing || !may_be_stepped) {
-    calls_.on_resume(tracee, signal);
-  }
+  calls_.on_resume(tracee, signal);
   const bool detach = may_detach && (parts_.run.releasing || tracee.let_go);
   // ESRCH means that it was killed; its end is reported by itself.
   if (!detach && parts_.instrument != nullptr) {

@@ -27,7 +27,7 @@ bool SyscallRepair::on_stop(Tracee& tracee, const WaitStatus& status,
   }
   tracee.sleep_remain.note_stop(tracee.id.tid);
   completes_ = false;
-  if (rests_.on_stop(tracee.id, status, resume)) {
+  if (rests_.on_stop(tracee.id, status, tracee.is_awaited, resume)) {
     return true;
   }
   completes_ = true;

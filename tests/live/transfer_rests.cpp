@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -120,6 +121,25 @@ class TransferRest : public ::testing::Test {
 
   [[nodiscard]] core::ThreadId thread() const { return {child_, 1}; }
 
+  /// Begins the rest in a new child for each number of steps in it, up to where it ends.
+  /// `check` ends the child.
+  void for_each_step(
+      const std::function<void(TransferRests& rests, int steps, bool is_inside)>& check) {
+    constexpr int kMostSteps = 60;  // executed instructions, two calls included
+    bool is_inside = true;
+    for (int steps = 0; is_inside; ++steps) {
+      ASSERT_LT(steps, kMostSteps);
+      ASSERT_NO_FATAL_FAILURE(begin_child());
+      TransferRests rests;
+      rests.begin(kProcess, thread(), 0);
+      for (int i = 0; i < steps && is_inside; ++i) {
+        is_inside = step();
+      }
+      check(rests, steps, is_inside);
+      read_ = 0;
+    }
+  }
+
   pid_t child_ = -1;
   std::array<int, 2> ends_{};
   std::size_t room_ = 65536;
@@ -128,35 +148,15 @@ class TransferRest : public ::testing::Test {
   ptrace::Registers returning_{};
 };
 
-/// The number of the code's instructions that the thread executes, two calls included.
-constexpr int kMostSteps = 60;
-
 TEST_F(TransferRest, are_made_without_a_tracer_from_any_instruction_on) {
-  bool is_inside = true;
-  for (int steps = 0; is_inside; ++steps) {
-    ASSERT_LT(steps, kMostSteps);
-    ASSERT_NO_FATAL_FAILURE(begin_child());
-    TransferRests rests;
-    rests.begin(kProcess, thread(), 0);
-    for (int i = 0; i < steps && is_inside; ++i) {
-      is_inside = step();
-    }
+  for_each_step([&](TransferRests& /*rests*/, int steps, bool /*is_inside*/) {
     EXPECT_EQ(end(), 0) << "detached after " << steps << " steps";
-    read_ = 0;
-  }
+  });
 }
 
 TEST_F(TransferRest, are_settled_at_any_instruction) {
-  bool is_inside = true;
-  for (int steps = 0; is_inside; ++steps) {
-    ASSERT_LT(steps, kMostSteps);
-    ASSERT_NO_FATAL_FAILURE(begin_child());
-    TransferRests rests;
-    rests.begin(kProcess, thread(), 0);
-    for (int i = 0; i < steps && is_inside; ++i) {
-      is_inside = step();
-    }
-    EXPECT_FALSE(rests.on_stop(thread(), InterruptStop{}, [] {}));
+  for_each_step([&](TransferRests& rests, int steps, bool is_inside) {
+    EXPECT_FALSE(rests.on_stop(thread(), InterruptStop{}, true, [] {}));
     const auto registers = ptrace::registers(child_);
     ASSERT_TRUE(registers);
     ptrace::Registers expected = returning_;
@@ -170,8 +170,7 @@ TEST_F(TransferRest, are_settled_at_any_instruction) {
         << "after " << steps << " steps";
     rests.begin(kProcess, thread(), 0);
     EXPECT_EQ(end(), 0) << "begun again after " << steps << " steps";
-    read_ = 0;
-  }
+  });
 }
 
 TEST_F(TransferRest, leave_no_code_behind) {
@@ -182,7 +181,7 @@ TEST_F(TransferRest, leave_no_code_behind) {
   ASSERT_EQ(TargetMemory(child_).read(before->code(), was), was.size());
   TransferRests rests;
   rests.begin(kProcess, thread(), 0);
-  EXPECT_FALSE(rests.on_stop(thread(), InterruptStop{}, [] {}));
+  EXPECT_FALSE(rests.on_stop(thread(), InterruptStop{}, true, [] {}));
   std::array<std::byte, 512> now{};
   ASSERT_EQ(TargetMemory(child_).read(before->code(), now), now.size());
   EXPECT_NE(now, was);

@@ -37,7 +37,7 @@ bool is_behind_call(pid_t tid, ptrace::Registers registers) {
 
 }  // namespace
 
-bool TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status,
+bool TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status, bool is_awaited,
                             const std::function<void()>& resume) {
   const auto found = rests_.find(thread);
   if (found == rests_.end()) {
@@ -46,7 +46,14 @@ bool TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status,
   Rest& rest = found->second;
   const auto registers = ptrace::registers(thread.tid);
   const auto offset = registers ? rest.area.offset_of(Native::pc(*registers)) : std::nullopt;
-  if (offset && (std::holds_alternative<AtSyscall>(status) || is_step(thread.tid, status))) {
+  if (offset && std::holds_alternative<AtSyscall>(status)) {
+    if (is_awaited) {
+      (void)ptrace::interrupt(thread.tid);  // this stop has taken the place of that one
+    }
+    (void)ptrace::resume_to_syscall(thread.tid, 0);
+    return true;
+  }
+  if (offset && is_step(thread.tid, status)) {
     rest.is_stepped = true;
     (void)ptrace::step(thread.tid, 0);
     return true;

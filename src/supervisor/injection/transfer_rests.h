@@ -23,10 +23,11 @@ namespace sp::supervisor {
 /// there if the program sees a signal. Runs on the ptrace thread.
 class TransferRests {
  public:
-  /// A thread has stopped; call it before anything else looks at its registers. True if the stop
-  /// was only a step within a rest: the thread runs again. `resume` lets it run if that step was
-  /// the last, and it is where its call returns.
-  [[nodiscard]] bool on_stop(core::ThreadId thread, const WaitStatus& status,
+  /// A thread has stopped; call it before anything else looks at its registers. True if it was
+  /// only a step or a system call within a rest: the thread runs again. `resume` lets it run if
+  /// that step was the last, and it is where its call returns. `is_awaited`: somebody waits for an
+  /// interrupt stop of the thread.
+  [[nodiscard]] bool on_stop(core::ThreadId thread, const WaitStatus& status, bool is_awaited,
                              const std::function<void()>& resume);
 
   /// The stopped thread is about to run, delivering `signal` (0: none). If it is about to return

@@ -288,7 +288,8 @@ bool ExactCounter::make_detachable(Tracee& tracee, bool may_call) {
   if (thread.displaced.is_active()) {
     runner_.cancel_displaced(tracee);
   }
-  return prepare_to_detach(counted_code(*tracee.process), tracee, thread.mask, {false, may_call});
+  return prepare_to_detach(counted_code(*tracee.process), tracee, thread.mask,
+                           {thread.begun, may_call});
 }
 
 void ExactCounter::fill(core::RunFacts& facts) const {
