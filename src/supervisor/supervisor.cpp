@@ -83,6 +83,7 @@ void Supervisor::begin() {
   for (const pid_t tid : attached_) {
     if (lifecycle_.tracees().find(tid) == nullptr) {
       Tracee& tracee = lifecycle_.add_thread(tid, run_.root, process);
+      tracee.was_attached_to = true;
       if (instrument_ != nullptr && instrument_->needs().every_thread) {
         (void)SyscallRepair::interrupt(tracee);  // it begins to be counted at its first stop
       }

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <utility>
 #include <variant>
 
 #include "supervisor/linux/ptrace.h"
@@ -26,6 +27,9 @@ bool SyscallRepair::on_stop(Tracee& tracee, const WaitStatus& status,
                                           (signal != nullptr && signal->signal != SIGTRAP));
   }
   tracee.sleep_remain.note_stop(tracee.id.tid);
+  if (std::exchange(tracee.was_attached_to, false)) {
+    rests_.take_over(tracee.process->id, tracee.id);
+  }
   completes_ = false;
   if (rests_.on_stop(tracee.id, status, tracee.is_awaited, resume)) {
     return true;

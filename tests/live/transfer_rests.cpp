@@ -100,6 +100,19 @@ class TransferRest : public ::testing::Test {
     const auto registers = ptrace::registers(child_);
     return registers && arch::Native::pc(*registers) != arch::Native::pc(returning_);
   }
+  /// The child is where its call returns what was transferred.
+  void expect_settled(int steps, bool is_inside) {
+    const auto registers = ptrace::registers(child_);
+    ASSERT_TRUE(registers);
+    const auto sum = static_cast<std::uint64_t>(arch::NativeTrapHandler::result(*registers));
+    if (is_inside) {
+      ptrace::Registers expected = returning_;
+      arch::NativeTransferStub::set_result(expected, sum);
+      EXPECT_EQ(*registers, expected) << "after " << steps << " steps";
+    }
+    drain(false);
+    EXPECT_EQ(sum, read_) << "after " << steps << " steps";
+  }
   /// Lets the child end; its exit status.
   int end() {
     EXPECT_TRUE(ptrace::detach(child_, 0));
@@ -157,19 +170,19 @@ TEST_F(TransferRest, are_made_without_a_tracer_from_any_instruction_on) {
 TEST_F(TransferRest, are_settled_at_any_instruction) {
   for_each_step([&](TransferRests& rests, int steps, bool is_inside) {
     EXPECT_FALSE(rests.on_stop(thread(), InterruptStop{}, true, [] {}));
-    const auto registers = ptrace::registers(child_);
-    ASSERT_TRUE(registers);
-    ptrace::Registers expected = returning_;
-    arch::NativeTransferStub::set_result(
-        expected, static_cast<std::uint64_t>(arch::NativeTrapHandler::result(*registers)));
-    if (is_inside) {
-      EXPECT_EQ(*registers, expected) << "after " << steps << " steps";
-    }
-    drain(false);
-    EXPECT_EQ(static_cast<std::uint64_t>(arch::NativeTrapHandler::result(*registers)), read_)
-        << "after " << steps << " steps";
+    expect_settled(steps, is_inside);
     rests.begin(kProcess, thread(), 0);
     EXPECT_EQ(end(), 0) << "begun again after " << steps << " steps";
+  });
+}
+
+TEST_F(TransferRest, are_taken_over_at_any_instruction) {
+  for_each_step([&](TransferRests& /*rests*/, int steps, bool is_inside) {
+    TransferRests others;
+    others.take_over(kProcess, thread());
+    expect_settled(steps, is_inside);
+    others.begin(kProcess, thread(), 0);
+    EXPECT_EQ(end(), 0) << "taken over after " << steps << " steps";
   });
 }
 

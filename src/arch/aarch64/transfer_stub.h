@@ -30,6 +30,7 @@ struct TransferStub {
   };
   static std::optional<Returning> returning(const Registers& /*registers*/) { return std::nullopt; }
   static Slot slot(const Registers& /*returning*/, std::uint64_t /*owner*/) { return {}; }
+  static Registers returning(const Registers& at, const Slot& /*slot*/) { return at; }
   static Registers begin(const Registers& returning, core::Address /*code*/, core::Address /*slot*/,
                          const Call& /*first*/) {
     return returning;

@@ -57,17 +57,18 @@ struct TransferStub {
       0x3E, 0xFF, 0xE1,                 // notrack jmp *%rcx
   });
 
-  /// What the code reads.
+  /// What the code reads; not the owner and the number.
   struct Slot {
     std::uint64_t minus_first_length = 1;  // 1: there is no second call
     std::array<std::uint64_t, 6> arguments{};
     std::uint64_t back = 0;
     std::uint64_t rbp = 0;
     std::uint64_t rbx = 0;
-    std::uint64_t owner = 0;  // the thread; 0: none. The code does not read it
+    std::uint64_t owner = 0;  // the thread; 0: none
     Call second;
+    std::uint64_t number = 0;  // of the call that was cut short
   };
-  static_assert(sizeof(Slot) == 0x90 && offsetof(Slot, second) == 0x58);
+  static_assert(offsetof(Slot, second) == 0x58 && sizeof(Call) == 0x38);
 
   /// A call that is about to return, and that has transferred something.
   struct Returning {
@@ -92,7 +93,20 @@ struct TransferStub {
     slot.rbp = returning.rbp;
     slot.rbx = returning.rbx;
     slot.owner = owner;
+    slot.number = returning.orig_rax;
     return slot;
+  }
+  /// That state but for the result, of a thread with this slot that has been stopped in the code.
+  static Registers returning(const Registers& at, const Slot& slot) {
+    Registers returning = at;
+    TrapHandler::set_call(returning, slot.number, slot.arguments);
+    returning.orig_rax = slot.number;
+    returning.rip = slot.back;
+    returning.rcx = slot.back;
+    returning.r11 = at.eflags;
+    returning.rbp = slot.rbp;
+    returning.rbx = slot.rbx;
+    return returning;
   }
 
   /// The registers with which that thread makes its first call in the code, which is at `code`.

@@ -149,6 +149,21 @@ std::optional<Address> TransferArea::slot_for(pid_t tid, std::size_t scratch) co
   return known;
 }
 
+std::optional<NativeTransferStub::Slot> TransferArea::slot_of(pid_t tid) const {
+  const TargetMemory memory(tid);
+  std::optional<NativeTransferStub::Slot> slot;
+  visit_blocks(memory, [&](Address at, std::uint64_t /*size*/, std::uint64_t owner) {
+    NativeTransferStub::Slot there;
+    const auto bytes = std::as_writable_bytes(std::span(&there, 1));
+    if (owner == static_cast<std::uint64_t>(tid) &&
+        memory.read(at + kHeader, bytes) == bytes.size()) {
+      slot = there;
+    }
+    return slot.has_value();
+  });
+  return slot;
+}
+
 void TransferArea::release(pid_t tid) const {
   const TargetMemory memory(tid);
   visit_blocks(memory, [&](Address at, std::uint64_t /*size*/, std::uint64_t owner) {

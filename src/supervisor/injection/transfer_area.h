@@ -32,6 +32,8 @@ class TransferArea {
   [[nodiscard]] static core::Address scratch_of(core::Address slot) {
     return slot + sizeof(arch::NativeTransferStub::Slot);
   }
+  /// The slot of a thread that is in the code.
+  [[nodiscard]] std::optional<arch::NativeTransferStub::Slot> slot_of(pid_t tid) const;
   /// That thread is not in the code any more.
   void release(pid_t tid) const;
   /// Restores the bytes that were there, unless a thread may still be in the code. `pid`: of the

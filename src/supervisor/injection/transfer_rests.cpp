@@ -35,7 +35,24 @@ bool is_behind_call(pid_t tid, ptrace::Registers registers) {
   return stands_before_call(tid, registers);
 }
 
+/// Puts the thread to where its call returns that sum.
+void settle(pid_t tid, ptrace::Registers returning, std::uint64_t sum) {
+  NativeTransferStub::set_result(returning, sum);
+  (void)ptrace::set_registers(tid, returning);
+}
+
 }  // namespace
+
+void TransferRests::take_over(core::ProcessId process, core::ThreadId thread) {
+  const auto& area = area_of(process, thread.tid);
+  const auto registers = area ? ptrace::registers(thread.tid) : core::fail("");
+  const auto offset = registers ? area->offset_of(Native::pc(*registers)) : std::nullopt;
+  const auto slot = offset ? area->slot_of(thread.tid) : std::nullopt;
+  if (slot) {
+    settle(thread.tid, NativeTransferStub::returning(*registers, *slot),
+           NativeTransferStub::sum(*registers, *offset));
+  }
+}
 
 bool TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status, bool is_awaited,
                             const std::function<void()>& resume) {
@@ -59,7 +76,8 @@ bool TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status, boo
     return true;
   }
   if (offset) {
-    settle(thread, NativeTransferStub::sum(*registers, *offset));
+    settle(thread.tid, rest.returning, NativeTransferStub::sum(*registers, *offset));
+    rests_.erase(found);
     return false;
   }
   const bool was_last_step = rest.is_stepped && registers &&
@@ -70,16 +88,11 @@ bool TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status, boo
     return false;
   }
   // The steps have left their flag in a register.
-  settle(thread, static_cast<std::uint64_t>(NativeTrapHandler::result(*registers)));
+  settle(thread.tid, rest.returning,
+         static_cast<std::uint64_t>(NativeTrapHandler::result(*registers)));
+  rests_.erase(found);
   resume();
   return true;
-}
-
-void TransferRests::settle(core::ThreadId thread, std::uint64_t sum) {
-  auto& returning = rests_.at(thread).returning;
-  NativeTransferStub::set_result(returning, sum);
-  (void)ptrace::set_registers(thread.tid, returning);
-  rests_.erase(thread);
 }
 
 void TransferRests::begin(core::ProcessId process, core::ThreadId thread, int signal) {
@@ -101,7 +114,7 @@ void TransferRests::begin(core::ProcessId process, core::ThreadId thread, int si
   }
   const auto& area = area_of(process, tid);
   if (area && area->offset_of(Native::pc(*registers))) {
-    return;  // it was sent there by an earlier superprofiler, and needs its slot
+    return;  // what cannot be taken over needs its slot
   }
   const auto place = area ? area->slot_for(tid, *scratch) : std::nullopt;
   if (!place) {

@@ -23,6 +23,10 @@ namespace sp::supervisor {
 /// there if the program sees a signal. Runs on the ptrace thread.
 class TransferRests {
  public:
+  /// The first stop of a thread that we have attached to. If it was sent into a rest by an earlier
+  /// superprofiler, it is put to where its call returns with the sum so far.
+  void take_over(core::ProcessId process, core::ThreadId thread);
+
   /// A thread has stopped; call it before anything else looks at its registers. True if it was
   /// only a step or a system call within a rest: the thread runs again. `resume` lets it run if
   /// that step was the last, and it is where its call returns. `is_awaited`: somebody waits for an
@@ -45,8 +49,6 @@ class TransferRests {
     TransferArea area;
     bool is_stepped = false;
   };
-  /// Puts the thread to where its call returns that sum.
-  void settle(core::ThreadId thread, std::uint64_t sum);
   const std::optional<TransferArea>& area_of(core::ProcessId process, pid_t tid);
 
   std::unordered_map<core::ThreadId, Rest> rests_;

@@ -54,6 +54,7 @@ struct Tracee {
   std::string last_name;           // read when its exit was announced
   bool let_go = false;             // detach it as soon as none of our stops is pending
   bool is_awaited = false;         // it was interrupted to be detached
+  bool was_attached_to = false;    // while it ran; until its first stop
   bool group_stopped = false;
   bool was_group_stopped = false;  // and SIGCONT was not delivered yet
   InterruptedCall interrupted_call;
