@@ -37,8 +37,11 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
   may_call_ = delivery != nullptr || std::holds_alternative<InterruptStop>(status);
   if (parts_.run.releasing) {
     instrument.on_other_stop(tracee);
-    if (is_at_syscall && tracee.is_awaited && ptrace::interrupt(tracee.id.tid)) {
-      let_run(tracee, 0, false);  // once more: at that stop its call can be made again
+    // Detached in front of a call it would make it with a signal pending that is none. At an
+    // interrupt stop the call can be made again.
+    if (is_at_syscall && ptrace::interrupt(tracee.id.tid)) {
+      tracee.is_awaited = true;
+      let_run(tracee, 0, false);
       return true;
     }
     if ((is_trap &&
