@@ -104,9 +104,7 @@ void Release::finish(const std::function<void()>& serve_one) {
     serve_one();
   }
   cancel_pending_stops();
-  if (instrument_ != nullptr) {
-    wait_for_detaching(serve_one);
-  }
+  wait_for_detaching(serve_one);
 }
 
 void Release::wait_for_detaching(const std::function<void()>& serve_one) {
@@ -123,15 +121,16 @@ void Release::wait_for_detaching(const std::function<void()>& serve_one) {
   }
 }
 
-bool Release::is_awaited(Tracee& tracee, core::Duration waited) {
+bool Release::is_awaited(Tracee& tracee, core::Duration waited) const {
   const Whereabouts where = whereabouts_of(tracee.id.tid);
   if (tracee.group_stopped || where == Whereabouts::nowhere) {
     return false;
   }
-  if (where == Whereabouts::under_way && !tracee.is_awaited) {
-    tracee.is_awaited = SyscallRepair::interrupt(tracee).has_value();  // it slept until now
+  // Without code of ours in it a thread that slept until now needs no stop.
+  if (instrument_ != nullptr && where == Whereabouts::under_way && !tracee.is_awaited) {
+    tracee.is_awaited = SyscallRepair::interrupt(tracee).has_value();
   }
-  return where == Whereabouts::under_way || (tracee.is_awaited && waited < kAsleepGrace);
+  return tracee.is_awaited && (where == Whereabouts::under_way || waited < kAsleepGrace);
 }
 
 bool Release::stops_are_pending(core::Duration waited) const {

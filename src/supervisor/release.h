@@ -37,7 +37,7 @@ class Release {
   void wait_for_detaching(const std::function<void()>& serve_one);
   /// The thread is still to come to its last stop, `waited` after that wait began. Interrupts it if
   /// it slept when the others were.
-  [[nodiscard]] static bool is_awaited(Tracee& tracee, core::Duration waited);
+  [[nodiscard]] bool is_awaited(Tracee& tracee, core::Duration waited) const;
 
   RunState& run_;
   Lifecycle& lifecycle_;
