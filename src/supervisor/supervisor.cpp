@@ -263,9 +263,10 @@ void Supervisor::fill_cost(core::RunFacts& facts) const {
   facts.cost.stopped = meter_.stopped();
   facts.cost.longest_stop = meter_.longest();
   facts.cost.target_cpu = core::Duration{ticks.target_cpu};
-  if (ticks.target_cpu > 0) {
-    facts.cost.overhead_percent = 100.0 * static_cast<double>(meter_.stopped().count()) /
-                                  static_cast<double>(ticks.target_cpu);
+  const std::int64_t own_cpu = ticks.target_cpu - meter_.following_ways().count();
+  if (own_cpu > 0) {
+    facts.cost.overhead_percent =
+        100.0 * static_cast<double>(meter_.stopped().count()) / static_cast<double>(own_cpu);
   }
   facts.cost.budget_percent = options_.timer.overhead_percent;
   facts.cost.requested_interval = options_.timer.interval;

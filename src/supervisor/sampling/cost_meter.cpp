@@ -18,8 +18,8 @@ std::int64_t quantile(std::array<std::int64_t, Size> values, std::size_t count,
 /// Applies until enough stops are known.
 constexpr std::int64_t kHighestAtFirst = 120'000;  // nanoseconds
 
-/// The kernel's way from a stop to us and back, where both share a CPU.
-constexpr core::Duration kWayThere = std::chrono::microseconds(5);
+/// The kernel's way from a stop to us and back while no stop for a sample has shown it.
+constexpr std::int64_t kWayAtFirst = 5'000;  // nanoseconds
 
 std::int64_t with_way_back(std::int64_t latency) { return latency + latency / 4; }
 
@@ -53,9 +53,12 @@ void CostMeter::add(core::Duration latency, core::Duration handling) {
 }
 
 void CostMeter::add_following(core::Duration handling, core::Duration charged) {
-  if (charged == core::Duration{}) {
-    add_work(handling + kWayThere);
+  if (charged != core::Duration{}) {
+    return;
   }
+  const std::int64_t way = filled_ == 0 ? kWayAtFirst : with_way_back(latency_ceiling_ / 2);
+  following_ways_.fetch_add(way, std::memory_order_relaxed);
+  add_work(handling + core::Duration{way});
 }
 
 void CostMeter::charge(std::int64_t cost) {

@@ -22,8 +22,9 @@ class CostMeter {
   /// Charges one stop that only woke a sleeping thread: it says nothing about other stops.
   void add_woken(core::Duration handling) { charge(handling.count()); }
 
-  /// Charges a report that took `handling`, of which others have charged `charged`: for what a
-  /// program pays to be followed, at its forks, execs, exits and signals, nobody else does.
+  /// Charges a stop that took `handling`, of which others have charged `charged`: for what a
+  /// program pays to be followed, at its forks, execs, exits and signals, nobody else does. The
+  /// kernel's way to us and back is charged as that of the quickest recent stops for a sample.
   void add_following(core::Duration handling, core::Duration charged);
 
   /// Charges one probe hit.
@@ -35,6 +36,9 @@ class CostMeter {
 
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
   [[nodiscard]] core::Duration stopped() const { return core::Duration{stopped_}; }
+  /// The part of stopped() that is the kernel's way, at stops of add_following(). The kernel counts
+  /// it as CPU time of the target.
+  [[nodiscard]] core::Duration following_ways() const { return core::Duration{following_ways_}; }
   [[nodiscard]] core::Duration longest() const { return core::Duration{longest_}; }
   /// What one stop costs at the moment: the median of the recent ones.
   [[nodiscard]] core::Duration per_stop() const { return core::Duration{per_stop_}; }
@@ -52,6 +56,7 @@ class CostMeter {
   std::int64_t latency_ceiling_ = 0;
   std::atomic<std::uint64_t> stops_{0};
   std::atomic<std::int64_t> stopped_{0};
+  std::atomic<std::int64_t> following_ways_{0};
   std::atomic<std::int64_t> longest_{0};
   std::atomic<std::int64_t> per_stop_{0};
 };

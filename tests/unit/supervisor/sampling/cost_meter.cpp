@@ -66,5 +66,22 @@ TEST(CostMeter, counts_the_stops_that_woke_a_sleeper) {
   EXPECT_EQ(meter.per_stop(), per_stop);
 }
 
+TEST(CostMeter, charges_the_kernels_way_to_follow_as_that_of_a_sample) {
+  CostMeter meter;
+  add(meter, 40, microseconds(40), microseconds(2));
+  const auto before = meter.stopped();
+  meter.add_following(microseconds(3), core::Duration{});
+  EXPECT_EQ(meter.following_ways(), microseconds(50));
+  EXPECT_EQ(meter.stopped() - before, microseconds(53));
+  EXPECT_EQ(meter.stops(), 40U);
+}
+
+TEST(CostMeter, charges_nothing_more_for_a_stop_that_others_have_charged) {
+  CostMeter meter;
+  meter.add_following(microseconds(3), microseconds(3));
+  EXPECT_EQ(meter.stopped(), core::Duration{});
+  EXPECT_EQ(meter.following_ways(), core::Duration{});
+}
+
 }  // namespace
 }  // namespace sp::supervisor
