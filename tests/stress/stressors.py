@@ -101,7 +101,7 @@ def main():
     if shutil.which("stress-ng") is None:
         sys.exit("stressors.py: install stress-ng")
     words = sys.argv[1:]
-    superprofiler = words[0] if words else str(ROOT / "build/release/src/superprofiler")
+    superprofiler = os.path.abspath(words[0] if words else ROOT / "build/release/src/superprofiler")
     names = words[1:] or stressors()
     tried = failed = 0
     for name in names:
