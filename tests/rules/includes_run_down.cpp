@@ -18,17 +18,19 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"arch", {"core"}},
     {"symbols", {"core"}},
     {"supervisor", {"core", "arch"}},
-    {"analyzer", {"core", "arch", "symbols"}},
+    {"rewriter", {"core", "arch"}},
+    {"analyzer", {"core", "arch", "symbols", "rewriter"}},
     {"profiler", {"core", "symbols"}},
     {"cli", {"core"}},
-    {"commands", {"core", "arch", "symbols", "supervisor", "analyzer", "profiler", "cli"}},
+    {"commands",
+     {"core", "arch", "symbols", "rewriter", "supervisor", "analyzer", "profiler", "cli"}},
 };
 
 // The rooms of src/supervisor/, from the lowest to the highest, as in ARCHITECTURE.md: whose
 // headers a room may include beside its own. "" are the files of src/supervisor/ itself.
-const std::set<std::string> kEveryRoom = {"channels", "linux",      "startup",     "unwinding",
-                                          "guardian", "injection",  "breakpoints", "tracees",
-                                          "sampling", "instruments"};
+const std::set<std::string> kEveryRoom = {"channels", "linux",     "startup",     "unwinding",
+                                          "guardian", "injection", "breakpoints", "tracees",
+                                          "sampling", "copies",    "instruments"};
 const std::map<std::string, std::set<std::string>> kRoomMayInclude = {
     {"channels", {}},
     {"linux", {}},
@@ -39,6 +41,7 @@ const std::map<std::string, std::set<std::string>> kRoomMayInclude = {
     {"breakpoints", {"linux", "guardian", "injection"}},
     {"tracees", {"linux", "guardian"}},
     {"sampling", {"linux", "channels", "tracees"}},
+    {"copies", {"linux", "guardian", "injection", "breakpoints", "tracees"}},
     {"instruments", kEveryRoom},
     {"instruments/probes", kEveryRoom},
     {"instruments/exact", kEveryRoom},

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/address.h"
+#include "core/control_flow_graph.h"
+
+namespace sp::core {
+
+/// Where a copy of a function is to be placed, and where it counts.
+struct CopyPlace {
+  Address at;              // of the copy's first byte
+  std::uint64_t room = 0;  // bytes from there on
+  /// The first block's counter is the 64-bit word at `counters` from the base of the thread's
+  /// counter segment (x86-64: gs), the next block's is behind it, and so on.
+  std::uint64_t counters = 0;
+};
+
+/// A function that is to be copied, and what is known of the ways into it.
+struct FunctionToCopy {
+  AddressRange bounds;
+  std::span<const std::byte> code;  // the original bytes of `bounds`
+  const ControlFlowGraph* graph = nullptr;
+  /// Where control comes in from outside of the copy: the entry, landing pads, destinations of jump
+  /// tables, of other functions' jumps and of pointers to code. Return sites need not be named.
+  std::vector<Address> entries;
+  /// Control comes to no address within `bounds` but those, return sites and the leaders in
+  /// `graph`. If false, no byte may be changed at which an instruction may begin, except a leader's
+  /// first.
+  bool is_complete = false;
+  /// Bytes that nobody executes (padding between functions), which may hold second jumps.
+  std::vector<AddressRange> dead;
+};
+
+/// Why a function is not copied.
+enum class CopyRefusal : std::uint8_t {
+  not_on_this_cpu,
+  not_mapped,           // code of it is not known or does not decode
+  unmovable,            // an instruction has no equivalent elsewhere
+  out_of_reach,         // of the 2 GiB that displacements span
+  flags_across_calls,   // code reads flags that a call or the caller has set
+  no_scratch_register,  // nowhere to count without changing what the program can see
+  uses_counter_segment,
+  restartable_sequence,  // the kernel compares pc with its range
+  too_large,
+  no_room,     // in the region
+  no_counter,  // all counters are in use
+};
+[[nodiscard]] std::string_view to_string(CopyRefusal refusal);
+
+/// How control comes from the original code to the copy: bytes at a leader of the original.
+struct CopyLanding {
+  enum class Form : std::uint8_t {
+    jump,        // a jump to the copy, or to `via`
+    breakpoint,  // the tracer moves the thread; also leaders that control reaches only within the
+                 // copy, should a thread come to the original all the same
+  };
+  Address at;
+  Form form = Form::breakpoint;
+  Address copy;           // of the leader's block, in front of its counter
+  std::uint8_t size = 0;  // changed bytes of the original, for jumps
+  std::array<std::byte, 8> bytes{};
+  /// A second jump, in dead bytes, that a short one leads to; size 0 if there is none.
+  Address via;
+  std::uint8_t via_size = 0;
+  std::array<std::byte, 8> via_bytes{};
+};
+
+/// What a thread that stopped within a sequence of the copy's own has to get back before it can
+/// stand in the original.
+struct CopyUndo {
+  std::int16_t sp_shift = 0;     // to be added to sp, after the reload
+  std::uint8_t reload = 0xFF;    // number of the general register to be loaded from memory at
+  std::int16_t reload_from = 0;  // sp + this; 0xFF: none
+
+  bool operator==(const CopyUndo&) const = default;
+};
+
+/// What a thread whose pc is at an instruction of the copy does next, in terms of the original.
+struct CopyPoint {
+  Address original;
+  std::uint32_t block = 0;  // in FunctionCopy::blocks, the one that `original` is in or starts
+  /// The copy has counted this execution of the block.
+  bool is_counted = false;
+  CopyUndo undo;
+};
+
+struct CopiedBlock {
+  Address start;
+  std::uint32_t size = 0;     // bytes of the original
+  Address copy;               // where its copy starts, in front of its counter
+  std::uint64_t counter = 0;  // CopyPlace::counters + 8 * its index
+};
+
+/// A place in a loop of the copy at which a jump to the original may be written while threads run,
+/// so that they leave the copy: `room` bytes of one instruction of the copy's own that are never
+/// jumped into the middle of.
+struct CopyExit {
+  Address at;
+  Address original;
+  std::uint8_t room = 0;
+};
+
+/// An instrumented copy of a function. Calls and system calls stay in the original: the copy jumps
+/// to them, and control comes back by the landing behind them. So every return address is the
+/// original's.
+class FunctionCopy {
+ public:
+  AddressRange original;
+  Address at;
+  std::vector<std::byte> code;
+  std::vector<CopiedBlock> blocks;    // sorted by start
+  std::vector<CopyLanding> landings;  // sorted by address, one for each block
+  std::vector<CopyExit> exits;
+  /// Instructions of the original that control comes to out of the copy: calls, system calls.
+  std::vector<Address> kept;
+
+  [[nodiscard]] AddressRange range() const { return {at, at + code.size()}; }
+  /// Of a stopped thread's pc in the copy. Nothing if `pc` is not at an instruction.
+  [[nodiscard]] std::optional<CopyPoint> to_original(Address pc) const;
+  /// Where in the copy a thread goes on whose pc is at an instruction of the original; nothing if
+  /// the copy does not have it (a kept call, or no instruction). to_original() of the result says
+  /// whether its block's counter is still ahead.
+  [[nodiscard]] std::optional<Address> to_copy(Address original_pc) const;
+
+  /// The map between the two, compact. Sorted by `copy`.
+  struct MapEntry {
+    std::uint32_t copy = 0;     // offset of an instruction in `code`
+    std::int32_t original = 0;  // offset from `original.begin`
+    std::uint32_t block = 0;
+    std::uint8_t flags = 0;  // kCounted | kEntry
+    std::uint8_t undo = 0;   // index in `undos`
+  };
+  static constexpr std::uint8_t kCounted = 1;
+  /// A thread may be put there from the original (first entry of each original instruction).
+  static constexpr std::uint8_t kEntry = 2;
+  std::vector<MapEntry> map;
+  std::vector<CopyUndo> undos{1};  // [0]: nothing to undo
+};
+
+}  // namespace sp::core
