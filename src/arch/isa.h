@@ -29,6 +29,7 @@ concept Isa = requires(const typename T::Registers& registers,
   // registers.h: what PTRACE_GETREGSET NT_PRSTATUS fills, byte for byte.
   { T::kName } -> std::convertible_to<std::string_view>;  // "x86_64", "aarch64"
   { T::kElfMachine } -> std::convertible_to<std::uint16_t>;
+  { T::kHasCopies } -> std::convertible_to<bool>;
   { T::pc(registers) } -> std::same_as<core::Address>;
   { T::sp(registers) } -> std::same_as<core::Address>;
   T::set_pc(mutable_registers, address);

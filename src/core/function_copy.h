@@ -34,8 +34,12 @@ struct FunctionToCopy {
   /// `graph`. If false, no byte may be changed at which an instruction may begin, except a leader's
   /// first.
   bool is_complete = false;
-  /// Bytes that nobody executes (padding between functions), which may hold second jumps.
+  /// Bytes that nobody executes (padding between functions), which may hold second jumps. Ranges
+  /// given to two functions must not overlap: each may use all of its own.
   std::vector<AddressRange> dead;
+  /// A register may be spilled to the stack below the red zone to count. Not in Go code, whose
+  /// nosplit chains use a stack to its last byte.
+  bool allow_spill = true;
 };
 
 /// Why a function is not copied.
@@ -120,6 +124,9 @@ class FunctionCopy {
   std::vector<CopyExit> exits;
   /// Instructions of the original that control comes to out of the copy: calls, system calls.
   std::vector<Address> kept;
+  /// FunctionToCopy's. If false, control may also come to instructions of the original that have no
+  /// landing; it runs on there, uncounted, up to the next landing.
+  bool is_complete = false;
 
   [[nodiscard]] AddressRange range() const { return {at, at + code.size()}; }
   /// Of a stopped thread's pc in the copy. Nothing if `pc` is not at an instruction.

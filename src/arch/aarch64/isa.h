@@ -29,6 +29,8 @@ struct AArch64 {
 
   static constexpr std::string_view kName = "aarch64";
   static constexpr std::uint16_t kElfMachine = EM_AARCH64;
+  /// Functions of it can be copied (rewriter/copy_function.h).
+  static constexpr bool kHasCopies = false;
   static constexpr std::uint64_t kRedZone = aarch64::kRedZone;
   static constexpr std::span<const std::byte> kBreakpoint = aarch64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = aarch64::kLongestRelocation;

@@ -29,6 +29,8 @@ struct X86_64 {
 
   static constexpr std::string_view kName = "x86_64";
   static constexpr std::uint16_t kElfMachine = EM_X86_64;
+  /// Functions of it can be copied (rewriter/copy_function.h).
+  static constexpr bool kHasCopies = true;
   static constexpr std::uint64_t kRedZone = x86_64::kRedZone;
   static constexpr std::span<const std::byte> kBreakpoint = x86_64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = x86_64::kLongestRelocation;

@@ -1,0 +1,163 @@
+#include "rewriter/landing_plan.h"
+
+#include <algorithm>
+
+namespace sp::rewriter {
+namespace {
+
+using arch::x86_64::MovedInstruction;
+using arch::x86_64::SourceInstruction;
+using core::Address;
+using core::AddressRange;
+using core::CopyRefusal;
+using core::Flow;
+using Form = core::CopyLanding::Form;
+
+constexpr std::uint8_t kLongJump = 5;
+constexpr std::uint8_t kShortJump = 2;
+
+/// Room for second jumps in dead bytes.
+class DeadBytes {
+ public:
+  explicit DeadBytes(const core::FunctionToCopy& function, const CopyUnits& units) {
+    for (const AddressRange& range : function.dead) {
+      const bool is_code = std::any_of(units.units.begin(), units.units.end(), [&](const auto& u) {
+        return u.start < range.end && range.begin < u.end;
+      });
+      if (range.begin < range.end && !is_code) {
+        free_.push_back(range);
+      }
+    }
+  }
+
+  /// Five bytes that a short jump at `from` reaches.
+  std::optional<Address> take(Address from) {
+    const Address end = from + kShortJump;
+    for (AddressRange& range : free_) {
+      if (range.size() >= kLongJump && arch::x86_64::reaches(end, range.begin, 1)) {
+        const Address taken = range.begin;
+        range.begin = range.begin + kLongJump;
+        return taken;
+      }
+      if (range.size() >= kLongJump && arch::x86_64::reaches(end, range.end - kLongJump, 1)) {
+        range.end = range.end - kLongJump;
+        return range.end;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<AddressRange> free_;
+};
+
+class LandingPlanner {
+ public:
+  LandingPlanner(const core::FunctionToCopy& function, const CopyUnits& units)
+      : function_(function), units_(units), dead_(function, units) {}
+
+  tl::expected<PlannedLanding, CopyRefusal> plan(const CopyUnit& unit) {
+    const SourceInstruction& last = units_.last_of(unit);
+    const Flow flow = last.instruction.flow;
+    const std::uint64_t whole = unit.end - unit.start;
+    const std::uint64_t before_kept = is_kept(flow) ? last.instruction.address - unit.start : whole;
+    const bool can_emulate =
+        flow == Flow::call ||
+        (flow == Flow::indirect_call && arch::x86_64::jump_through_operand(last).has_value());
+
+    if (unit.is_outside) {
+      if (auto kept = plan_jump(unit, before_kept)) {
+        return *kept;
+      }
+      if (can_emulate) {
+        if (auto emulated = plan_jump(unit, whole)) {
+          emulated->emulates_call = true;
+          return *emulated;
+        }
+      }
+    }
+    PlannedLanding breakpoint;
+    breakpoint.emulates_call = before_kept == 0;
+    if (breakpoint.emulates_call && !can_emulate) {
+      return tl::unexpected(CopyRefusal::unmovable);
+    }
+    return breakpoint;
+  }
+
+ private:
+  /// A jump within the first `room` bytes of the unit.
+  std::optional<PlannedLanding> plan_jump(const CopyUnit& unit, std::uint64_t room) {
+    const std::uint8_t first = units_.instructions[unit.first].instruction.length;
+    // Where control may come to any instruction, none may begin within the jump.
+    const std::uint64_t usable =
+        function_.is_complete ? room : std::min<std::uint64_t>(room, first);
+    if (usable >= kLongJump) {
+      return PlannedLanding{Form::jump, kLongJump, {}, false};
+    }
+    if (usable >= kShortJump) {
+      if (const auto via = dead_.take(unit.start)) {
+        return PlannedLanding{Form::jump, kShortJump, *via, false};
+      }
+    }
+    return std::nullopt;
+  }
+
+  const core::FunctionToCopy& function_;
+  const CopyUnits& units_;
+  DeadBytes dead_;
+};
+
+template <std::size_t size>
+void write(const MovedInstruction& jump, std::array<std::byte, size>& into) {
+  std::copy_n(jump.bytes.begin(), jump.size, into.begin());
+}
+
+}  // namespace
+
+tl::expected<std::vector<PlannedLanding>, CopyRefusal> plan_landings(
+    const core::FunctionToCopy& function, const CopyUnits& units) {
+  LandingPlanner planner(function, units);
+  std::vector<PlannedLanding> plans;
+  plans.reserve(units.units.size());
+  for (const CopyUnit& unit : units.units) {
+    const auto planned = planner.plan(unit);
+    if (!planned) {
+      return tl::unexpected(planned.error());
+    }
+    plans.push_back(*planned);
+  }
+  return plans;
+}
+
+std::optional<core::CopyLanding> make_landing(const PlannedLanding& planned, Address at,
+                                              Address copy) {
+  core::CopyLanding landing;
+  landing.at = at;
+  landing.form = planned.form;
+  landing.copy = copy;
+  if (planned.form == Form::breakpoint) {
+    return landing;
+  }
+  MovedInstruction far = arch::x86_64::jump_to(copy);
+  widen(far);
+  if (planned.size == kLongJump) {
+    if (!place(far, at)) {
+      return std::nullopt;
+    }
+    write(far, landing.bytes);
+    landing.size = far.size;
+    return landing;
+  }
+  MovedInstruction near = arch::x86_64::jump_to(planned.via);
+  if (!place(near, at) || !place(far, planned.via)) {
+    return std::nullopt;
+  }
+  write(near, landing.bytes);
+  landing.size = near.size;
+  write(far, landing.via_bytes);
+  landing.via = planned.via;
+  landing.via_size = far.size;
+  return landing;
+}
+
+}  // namespace sp::rewriter
