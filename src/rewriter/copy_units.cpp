@@ -56,12 +56,19 @@ Refusal add_block(const core::FunctionToCopy& function, std::uint32_t index, Cop
   return std::nullopt;
 }
 
-/// Marks return sites and entries.
+/// Marks return sites, destinations of the function's own calls, which are made in the original,
+/// and entries.
 Refusal mark_ways_in(const core::FunctionToCopy& function, CopyUnits& found) {
-  for (std::size_t i = 1; i < found.units.size(); ++i) {
-    const CopyUnit& before = found.units[i - 1];
-    if (before.end == found.units[i].start && is_kept(found.last_of(before).instruction.flow)) {
-      found.units[i].is_outside = true;
+  for (std::size_t i = 0; i < found.units.size(); ++i) {
+    const core::Instruction& last = found.last_of(found.units[i]).instruction;
+    if (!is_kept(last.flow)) {
+      continue;
+    }
+    if (i + 1 < found.units.size() && found.units[i + 1].start == last.next()) {
+      found.units[i + 1].is_outside = true;
+    }
+    if (const auto callee = last.target ? found.find(*last.target) : std::nullopt) {
+      found.units[*callee].is_outside = true;
     }
   }
   for (const Address entry : function.entries) {
