@@ -46,7 +46,8 @@ class CodeMaker {
       }
     }
     for (std::size_t i = 0; i < sources.size(); ++i) {
-      at(sources[i].instruction.address);
+      const bool is_left = is_kept(sources[i].instruction.flow) && !landing.emulates_call;
+      at(sources[i].instruction.address, is_left);
       if (i == 0 && unit.is_loop_head) {
         add_exit(index, choice && choice->index == 0);
       }
@@ -72,10 +73,11 @@ class CodeMaker {
     return choose_counter(live_before_, function_.allow_spill);
   }
 
-  /// Of what is emitted next: the original's next instruction, which a thread may be put at there.
-  void at(Address original) {
+  /// Of what is emitted next: the original's next instruction. A thread may be put there from the
+  /// original, unless that `is_left` in the original.
+  void at(Address original, bool is_left) {
     original_ = original;
-    flags_ = FunctionCopy::kEntry;
+    flags_ = is_left ? std::uint8_t{0} : FunctionCopy::kEntry;
   }
 
   CopiedInstruction& emit(const MovedInstruction& code, std::uint8_t undo = 0) {
@@ -161,7 +163,6 @@ class CodeMaker {
         }
         [[fallthrough]];
       case Flow::syscall:
-        flags_ = 0;  // who is at the original's stays there
         emit_far_jump(arch::x86_64::jump_to(source.instruction.address));
         return std::nullopt;
     }
