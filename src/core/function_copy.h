@@ -136,19 +136,28 @@ class FunctionCopy {
   /// whether its block's counter is still ahead.
   [[nodiscard]] std::optional<Address> to_copy(Address original_pc) const;
 
-  /// The map between the two, compact. Sorted by `copy`.
+  /// The map between the two: an entry for each instruction of the copy, sorted by `copy`.
   struct MapEntry {
-    std::uint32_t copy = 0;     // offset of an instruction in `code`
-    std::int32_t original = 0;  // offset from `original.begin`
-    std::uint32_t block = 0;
-    std::uint8_t flags = 0;  // kCounted | kEntry
-    std::uint8_t undo = 0;   // index in `undos`
+    std::uint32_t copy = 0;           // offset in `code`
+    std::uint32_t original : 24 = 0;  // offset from original.begin, or index in `outside`
+    std::uint32_t is_outside : 1 = 0;
+    std::uint32_t is_counted : 1 = 0;
+    /// A thread may be put there from the original. One of each instruction that the copy has.
+    std::uint32_t is_entry : 1 = 0;
+    std::uint32_t undo : 5 = 0;  // index in `undos`
   };
-  static constexpr std::uint8_t kCounted = 1;
-  /// A thread may be put there from the original (first entry of each original instruction).
-  static constexpr std::uint8_t kEntry = 2;
+  static constexpr std::size_t kMostUndos = 32;
+  static constexpr std::uint64_t kLargestOriginal = std::uint64_t{1} << 24U;
   std::vector<MapEntry> map;
+  std::vector<Address> outside;    // of the function, where jumps of the copy's own lead
   std::vector<CopyUndo> undos{1};  // [0]: nothing to undo
+
+  [[nodiscard]] Address original_of(const MapEntry& entry) const {
+    return entry.is_outside != 0 ? outside[entry.original] : original.begin + entry.original;
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::uint32_t> block_of(Address original_pc) const;
 };
 
 }  // namespace sp::core

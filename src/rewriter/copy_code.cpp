@@ -1,7 +1,6 @@
 #include "rewriter/copy_code.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "arch/x86_64/counter_code.h"
@@ -18,7 +17,6 @@ using core::Address;
 using core::CopyRefusal;
 using core::CopyUndo;
 using core::Flow;
-using core::FunctionCopy;
 
 using Refusal = std::optional<CopyRefusal>;
 
@@ -36,7 +34,6 @@ class CodeMaker {
     const CopyUnit& unit = units_.units[index];
     const auto sources = units_.code_of(unit);
     made_.units.push_back(static_cast<std::uint32_t>(made_.instructions.size()));
-    block_ = unit.block;
     is_counted_ = !unit.starts_block;
     std::optional<CounterChoice> choice;
     if (unit.starts_block) {
@@ -62,7 +59,6 @@ class CodeMaker {
   }
 
   CopyCode take() { return std::move(made_); }
-  [[nodiscard]] bool is_out_of_reach() const { return is_out_of_reach_; }
 
  private:
   std::optional<CounterChoice> choose(std::span<const SourceInstruction> sources) {
@@ -77,28 +73,19 @@ class CodeMaker {
   /// original, unless that `is_left` in the original.
   void at(Address original, bool is_left) {
     original_ = original;
-    flags_ = is_left ? std::uint8_t{0} : FunctionCopy::kEntry;
+    is_entry_ = !is_left;
   }
 
   CopiedInstruction& emit(const MovedInstruction& code, std::uint8_t undo = 0) {
     CopiedInstruction copied;
     copied.code = code;
-    copied.original = offset_of(original_);
-    copied.block = block_;
-    copied.flags = static_cast<std::uint8_t>(flags_ | (is_counted_ ? FunctionCopy::kCounted : 0));
+    copied.original = original_;
     copied.undo = undo;
-    flags_ = 0;
+    copied.is_counted = is_counted_;
+    copied.is_entry = is_entry_;
+    is_entry_ = false;
     made_.instructions.push_back(copied);
     return made_.instructions.back();
-  }
-
-  std::int32_t offset_of(Address original) {
-    const auto offset =
-        static_cast<std::int64_t>(original.value() - function_.bounds.begin.value());
-    if (offset != static_cast<std::int32_t>(offset)) {
-      is_out_of_reach_ = true;
-    }
-    return static_cast<std::int32_t>(offset);
   }
 
   std::uint8_t undo(const CopyUndo& undo) {
@@ -240,7 +227,6 @@ class CodeMaker {
   void continue_at(Address original) {
     original_ = original;
     if (const auto unit = units_.find(original)) {
-      block_ = units_.units[*unit].block;
       is_counted_ = !units_.units[*unit].starts_block;
     }
   }
@@ -267,10 +253,8 @@ class CodeMaker {
   CopyCode made_;
   std::vector<LiveBefore> live_before_;
   Address original_;
-  std::uint32_t block_ = 0;
-  std::uint8_t flags_ = 0;
+  bool is_entry_ = false;
   bool is_counted_ = false;
-  bool is_out_of_reach_ = false;
 };
 
 }  // namespace
@@ -289,9 +273,6 @@ tl::expected<CopyCode, CopyRefusal> make_copy_code(const core::FunctionToCopy& f
     if (const auto refusal = maker.add(i, landings[i], counter)) {
       return tl::unexpected(*refusal);
     }
-  }
-  if (maker.is_out_of_reach()) {
-    return tl::unexpected(CopyRefusal::out_of_reach);
   }
   return maker.take();
 }

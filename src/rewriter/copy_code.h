@@ -18,10 +18,10 @@ struct CopiedInstruction {
 
   arch::x86_64::MovedInstruction code;
   std::uint32_t to_unit = kNoUnit;  // its displacement leads to this unit's copy
-  std::int32_t original = 0;        // offset of the next instruction in terms of the original
-  std::uint32_t block = 0;
-  std::uint8_t flags = 0;  // of core::FunctionCopy::MapEntry
+  core::Address original;           // the next instruction in terms of the original
   std::uint8_t undo = 0;
+  bool is_counted = false;
+  bool is_entry = false;
 };
 
 /// A copy's code without addresses, unit after unit.

@@ -1,7 +1,6 @@
 #include "rewriter/copy_function.h"
 
 #include <cstddef>
-#include <limits>
 #include <optional>
 
 #include "arch/native.h"
@@ -17,14 +16,12 @@ using core::Address;
 using core::CopyRefusal;
 using core::FunctionCopy;
 
-constexpr std::size_t kLargestFunction = std::size_t{16} << 20U;
-
 std::optional<CopyRefusal> check(const core::FunctionToCopy& function,
                                  const core::CopyPlace& place) {
   if (function.bounds.end <= function.bounds.begin || function.graph == nullptr) {
     return CopyRefusal::not_mapped;
   }
-  if (function.bounds.size() > kLargestFunction) {
+  if (function.bounds.size() > FunctionCopy::kLargestOriginal) {
     return CopyRefusal::too_large;
   }
   constexpr std::uint64_t kEndOfCounters = std::uint64_t{1} << 31U;
@@ -35,6 +32,23 @@ std::optional<CopyRefusal> check(const core::FunctionToCopy& function,
   return std::nullopt;
 }
 
+FunctionCopy::MapEntry map_entry(const CopiedInstruction& copied, std::uint32_t offset,
+                                 FunctionCopy& copy) {
+  FunctionCopy::MapEntry entry;
+  entry.copy = offset;
+  std::uint64_t original = copied.original.value() - copy.original.begin.value();
+  if (!copy.original.contains(copied.original)) {
+    original = copy.outside.size();
+    copy.outside.push_back(copied.original);
+    entry.is_outside = 1;
+  }
+  entry.original = original & (FunctionCopy::kLargestOriginal - 1);
+  entry.is_counted = copied.is_counted ? 1 : 0;
+  entry.is_entry = copied.is_entry ? 1 : 0;
+  entry.undo = copied.undo & (FunctionCopy::kMostUndos - 1);
+  return entry;
+}
+
 void write_code(const CopyCode& code, const std::vector<std::uint32_t>& offsets,
                 FunctionCopy& copy) {
   copy.code.reserve(offsets.back());
@@ -43,7 +57,7 @@ void write_code(const CopyCode& code, const std::vector<std::uint32_t>& offsets,
     const CopiedInstruction& copied = code.instructions[i];
     const auto bytes = copied.code.code();
     copy.code.insert(copy.code.end(), bytes.begin(), bytes.end());
-    copy.map.push_back({offsets[i], copied.original, copied.block, copied.flags, copied.undo});
+    copy.map.push_back(map_entry(copied, offsets[i], copy));
   }
   copy.undos = code.undos;
 }

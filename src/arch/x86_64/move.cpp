@@ -100,8 +100,8 @@ bool is_unmovable(const Encoding& encoding, Flow flow) {
 std::optional<SourceInstruction> read_instruction(std::span<const std::byte> bytes,
                                                   Address address) {
   const auto encoding = read_encoding(bytes);
-  const auto instruction = decode(bytes, address);
-  if (!encoding || !instruction) {
+  const auto instruction = encoding ? decode(*encoding, address) : std::nullopt;
+  if (!instruction) {
     return std::nullopt;
   }
   return SourceInstruction{bytes.first(encoding->length), *encoding, *instruction};

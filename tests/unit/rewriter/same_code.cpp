@@ -119,32 +119,27 @@ class Comparison {
   Text text_in_original(Address at) {
     return disassembler_.read(function_.code.subspan(at - function_.bounds.begin), at);
   }
-  [[nodiscard]] Address original_of(const MapEntry& entry) const {
-    return Address{copy_.original.begin.value() +
-                   static_cast<std::uint64_t>(std::int64_t{entry.original})};
-  }
-
   /// Covers all bytes, and counts each block once.
   std::string check_map() {
     std::uint64_t next = 0;
     std::map<std::uint32_t, int> counted;
-    for (std::size_t i = 0; i < copy_.map.size(); ++i) {
-      const MapEntry& entry = copy_.map[i];
+    for (const MapEntry& entry : copy_.map) {
+      const std::uint32_t block = copy_.to_original(copy_.at + entry.copy)->block;
       if (entry.copy != next) {
         return fmt::format("map entry at {:x} instead of {:x}", entry.copy, next);
       }
       const Text text = text_in_copy(copy_.at + entry.copy);
       next += text.size;
-      const std::string counter = fmt::format("gs:[{:#x}]", copy_.blocks[entry.block].counter);
+      const std::string counter = fmt::format("gs:[{:#x}]", copy_.blocks[block].counter);
       const bool is_access = text.what.find("gs:[") != std::string::npos;
       if (is_access && text.what.find(counter) == std::string::npos) {
         return "another counter: " + text.what;
       }
       const bool counts = is_access && (text.what.starts_with("inc qword ptr gs:[") ||
                                         text.what.starts_with("mov qword ptr gs:["));
-      counted[entry.block] += counts ? 1 : 0;
-      const bool is_counted = (entry.flags & FunctionCopy::kCounted) != 0;
-      if (is_counted != (counted[entry.block] != (counts ? 1 : 0)) && !is_glue(entry)) {
+      counted[block] += counts ? 1 : 0;
+      const bool is_counted = entry.is_counted != 0;
+      if (is_counted != (counted[block] != (counts ? 1 : 0)) && !is_glue(entry)) {
         return fmt::format("counted too early or late at {:x}", entry.copy);
       }
     }
@@ -159,7 +154,7 @@ class Comparison {
   /// A jump of the copy's own to where the original's code goes on.
   bool is_glue(const MapEntry& entry) {
     const Text text = text_in_copy(copy_.at + entry.copy);
-    return text.target.has_value() && (entry.flags & FunctionCopy::kEntry) == 0;
+    return text.target.has_value() && entry.is_entry == 0;
   }
 
   std::string check_block(std::uint32_t index) {
@@ -184,7 +179,7 @@ class Comparison {
       return fmt::format("kept {:x} can be entered", at.value());
     }
     const bool is_jumped_to = std::any_of(copy_.map.begin(), copy_.map.end(), [&](auto& entry) {
-      return original_of(entry) == at && text_in_copy(copy_.at + entry.copy).target == at;
+      return copy_.original_of(entry) == at && text_in_copy(copy_.at + entry.copy).target == at;
     });
     return is_jumped_to ? "" : fmt::format("nothing leads to {:x}", at.value());
   }
@@ -197,8 +192,8 @@ class Comparison {
     auto map = std::lower_bound(
         copy_.map.begin(), copy_.map.end(), *entry - copy_.at,
         [](const MapEntry& left, std::uint64_t offset) { return left.copy < offset; });
-    while (std::next(map) != copy_.map.end() && original_of(*std::next(map)) == at &&
-           (std::next(map)->flags & FunctionCopy::kEntry) == 0) {
+    while (std::next(map) != copy_.map.end() && copy_.original_of(*std::next(map)) == at &&
+           std::next(map)->is_entry == 0) {
       ++map;  // over the counter and the pushes of an emulated call
     }
     const Text theirs = text_in_original(at);
@@ -218,7 +213,7 @@ class Comparison {
     }
     const bool goes_on = instruction->flow == Flow::next || instruction->flow == Flow::branch;
     if (goes_on && (std::next(map) == copy_.map.end() ||
-                    original_of(*std::next(map)) != instruction->next())) {
+                    copy_.original_of(*std::next(map)) != instruction->next())) {
       return fmt::format("{:x} does not go on", at.value());
     }
     return "";
