@@ -97,10 +97,10 @@ Flow flow_of(const Encoding& encoding) {
 
 std::optional<core::Instruction> decode(std::span<const std::byte> bytes, core::Address address) {
   const std::optional<Encoding> encoding = read_encoding(bytes);
-  return encoding ? decode(*encoding, address) : std::nullopt;
+  return encoding ? instruction_of(*encoding, address) : std::nullopt;
 }
 
-std::optional<core::Instruction> decode(const Encoding& encoding, core::Address address) {
+std::optional<core::Instruction> instruction_of(const Encoding& encoding, core::Address address) {
   core::Instruction instruction;
   instruction.address = address;
   instruction.length = encoding.length;

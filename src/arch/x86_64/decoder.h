@@ -17,8 +17,8 @@ namespace sp::arch::x86_64 {
                                                       core::Address address);
 
 /// The same, of an instruction whose encoding has been read already.
-[[nodiscard]] std::optional<core::Instruction> decode(const Encoding& encoding,
-                                                      core::Address address);
+[[nodiscard]] std::optional<core::Instruction> instruction_of(const Encoding& encoding,
+                                                              core::Address address);
 
 /// The same number for instructions that differ only in displacements, immediates and registers (if
 /// separate bits name them); 0 if the bytes are not an instruction.

@@ -100,7 +100,7 @@ bool is_unmovable(const Encoding& encoding, Flow flow) {
 std::optional<SourceInstruction> read_instruction(std::span<const std::byte> bytes,
                                                   Address address) {
   const auto encoding = read_encoding(bytes);
-  const auto instruction = encoding ? decode(*encoding, address) : std::nullopt;
+  const auto instruction = encoding ? instruction_of(*encoding, address) : std::nullopt;
   if (!instruction) {
     return std::nullopt;
   }
