@@ -69,7 +69,8 @@ bool is_far(const Encoding& encoding, Flow flow) {
 bool is_unmovable(const Encoding& encoding, Flow flow) {
   const bool is_one_byte = encoding.map == OpcodeMap::one_byte;
   const bool is_two_byte = encoding.map == OpcodeMap::two_byte;
-  if (encoding.conflicting_prefixes || is_far(encoding, flow)) {
+  const bool is_locked_transfer = encoding.lock && flow != Flow::next;  // not an instruction
+  if (encoding.conflicting_prefixes || is_locked_transfer || is_far(encoding, flow)) {
     return true;
   }
   if (encoding.is_rip_relative() && encoding.address_size_prefix) {
