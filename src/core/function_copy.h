@@ -27,8 +27,9 @@ struct FunctionToCopy {
   AddressRange bounds;
   std::span<const std::byte> code;  // the original bytes of `bounds`
   const ControlFlowGraph* graph = nullptr;
-  /// Where control comes in from outside of the copy: the entry, landing pads, destinations of jump
-  /// tables, of other functions' jumps and of pointers to code. Return sites need not be named.
+  /// Where control comes in from outside of the copy: the entry, landing pads, destinations of
+  /// other functions' jumps and of pointers to code. Return sites and destinations of jump tables
+  /// need not be named.
   std::vector<Address> entries;
   /// Control comes to no address within `bounds` but those, return sites and the leaders in
   /// `graph`. If false, no byte may be changed at which an instruction may begin, except a leader's

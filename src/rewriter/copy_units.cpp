@@ -71,6 +71,11 @@ Refusal mark_ways_in(const core::FunctionToCopy& function, CopyUnits& found) {
       found.units[*callee].is_outside = true;
     }
   }
+  for (const Address destination : function.graph->table_destinations) {
+    if (const auto unit = found.find(destination)) {
+      found.units[*unit].is_outside = true;
+    }
+  }
   for (const Address entry : function.entries) {
     if (!function.bounds.contains(entry)) {
       continue;

@@ -41,6 +41,7 @@ std::uint64_t last_pc = 0;
 unsigned leaving_period = 0;
 std::uint64_t dice = 1;
 std::uint64_t moves_made = 0;
+std::uint64_t hits = 0;
 
 std::uint64_t* word_at(std::uint64_t address) {
   return reinterpret_cast<std::uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr)
@@ -116,6 +117,7 @@ void on_trap(int /*signal*/, siginfo_t* info, void* argument) {
   const auto found = breakpoints.find(pc - 1);
   SP_CHECK(found != breakpoints.end());
   context.gregs[REG_RIP] = static_cast<greg_t>(found->second);
+  ++hits;
 }
 
 void take_traps() {
@@ -237,6 +239,7 @@ RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& pa
   set_gs(std::bit_cast<std::uint64_t>(counters.data()) - kCounters);
   running = &copies_;
   breakpoints.clear();
+  hits = 0;
   take_traps();
   protect(text_, PROT_READ | PROT_WRITE | PROT_EXEC);
   original_.resize(text_.size());
@@ -267,6 +270,8 @@ std::map<std::uint64_t, std::uint64_t> RunningCopies::counts() const {
 }
 
 void RunningCopies::reset_counts() { std::fill(counters.begin(), counters.end(), 0); }
+
+std::uint64_t RunningCopies::breakpoint_hits() const { return hits; }
 
 void RunningCopies::start_leaving(unsigned period) {
   leaving_period = period;

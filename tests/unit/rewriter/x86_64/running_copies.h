@@ -49,6 +49,8 @@ class RunningCopies {
   /// How often each block ran, by its start in the file.
   [[nodiscard]] std::map<std::uint64_t, std::uint64_t> counts() const;
   void reset_counts();
+  /// How often control came to a copy by a breakpoint.
+  [[nodiscard]] std::uint64_t breakpoint_hits() const;
 
   /// Until stop(): steps each instruction, and in front of one in `period` of the copies' moves the
   /// thread to the original, from where it comes back by a landing.
