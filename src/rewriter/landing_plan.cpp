@@ -16,10 +16,22 @@ using Form = core::CopyLanding::Form;
 constexpr std::uint8_t kLongJump = 5;
 constexpr std::uint8_t kShortJump = 2;
 
-/// Room for second jumps in dead bytes.
+/// Nops and int3 alone: what compilers put between pieces of code.
+bool is_padding(std::span<const std::byte> code, Address at) {
+  while (!code.empty()) {
+    const auto source = arch::x86_64::read_instruction(code, at);
+    if (!source || !arch::x86_64::is_padding(source->encoding)) {
+      return false;
+    }
+    code = code.subspan(source->code.size());
+  }
+  return true;
+}
+
+/// Bytes that nobody executes.
 class DeadBytes {
  public:
-  explicit DeadBytes(const core::FunctionToCopy& function, const CopyUnits& units) {
+  DeadBytes(const core::FunctionToCopy& function, const CopyUnits& units) {
     for (const AddressRange& range : function.dead) {
       const bool is_code = std::any_of(units.units.begin(), units.units.end(), [&](const auto& u) {
         return u.start < range.end && range.begin < u.end;
@@ -28,27 +40,69 @@ class DeadBytes {
         free_.push_back(range);
       }
     }
+    if (function.is_complete) {
+      add_gaps(function, units);
+    }
+    std::sort(free_.begin(), free_.end());
+    const auto overlap = std::adjacent_find(
+        free_.begin(), free_.end(),
+        [](const auto& left, const auto& right) { return right.begin < left.end; });
+    if (overlap != free_.end()) {
+      free_.clear();
+    }
+  }
+
+  /// How many there are from an address on.
+  [[nodiscard]] std::uint64_t size_at(Address at) const {
+    const auto range = find(at);
+    return range < free_.size() ? free_[range].size() : 0;
+  }
+  /// Uses the first ones from an address on.
+  void use(Address at, std::uint64_t size) {
+    AddressRange& range = free_[find(at)];
+    range.begin = range.begin + size;
   }
 
   /// Five bytes that a short jump at `from` reaches.
   std::optional<Address> take(Address from) {
     const Address end = from + kShortJump;
     for (AddressRange& range : free_) {
+      if (range.size() >= kLongJump && arch::x86_64::reaches(end, range.end - kLongJump, 1)) {
+        range.end = range.end - kLongJump;
+        return range.end;
+      }
       if (range.size() >= kLongJump && arch::x86_64::reaches(end, range.begin, 1)) {
         const Address taken = range.begin;
         range.begin = range.begin + kLongJump;
         return taken;
-      }
-      if (range.size() >= kLongJump && arch::x86_64::reaches(end, range.end - kLongJump, 1)) {
-        range.end = range.end - kLongJump;
-        return range.end;
       }
     }
     return std::nullopt;
   }
 
  private:
-  std::vector<AddressRange> free_;
+  [[nodiscard]] std::size_t find(Address begin) const {
+    return static_cast<std::size_t>(
+        std::find_if(free_.begin(), free_.end(),
+                     [&](const AddressRange& range) { return range.begin == begin; }) -
+        free_.begin());
+  }
+
+  /// Between blocks, where control does not come.
+  void add_gaps(const core::FunctionToCopy& function, const CopyUnits& units) {
+    for (std::size_t i = 0; i + 1 < units.units.size(); ++i) {
+      const AddressRange gap{units.units[i].end, units.units[i + 1].start};
+      const bool is_reached =
+          is_kept(units.last_of(units.units[i]).instruction.flow) || units.units[i].falls_through;
+      if (gap.begin < gap.end && !is_reached &&
+          is_padding(function.code.subspan(gap.begin - function.bounds.begin, gap.size()),
+                     gap.begin)) {
+        free_.push_back(gap);
+      }
+    }
+  }
+
+  std::vector<AddressRange> free_;  // sorted
 };
 
 class LandingPlanner {
@@ -85,13 +139,17 @@ class LandingPlanner {
   }
 
  private:
-  /// A jump within the first `room` bytes of the unit.
+  /// A jump within the first `room` bytes of the unit, or in these and dead bytes behind it.
   std::optional<PlannedLanding> plan_jump(const CopyUnit& unit, std::uint64_t room) {
     const std::uint8_t first = units_.instructions[unit.first].instruction.length;
     // Where control may come to any instruction, none may begin within the jump.
     const std::uint64_t usable =
         function_.is_complete ? room : std::min<std::uint64_t>(room, first);
     if (usable >= kLongJump) {
+      return PlannedLanding{Form::jump, kLongJump, {}, false};
+    }
+    if (usable == unit.end - unit.start && usable + dead_.size_at(unit.end) >= kLongJump) {
+      dead_.use(unit.end, kLongJump - usable);
       return PlannedLanding{Form::jump, kLongJump, {}, false};
     }
     if (usable >= kShortJump) {

@@ -168,6 +168,14 @@ std::optional<CopyRefusal> refuse_move(const SourceInstruction& source) {
   return std::nullopt;
 }
 
+bool is_padding(const Encoding& encoding) {
+  if (encoding.map == OpcodeMap::two_byte) {
+    return encoding.opcode == 0x1F;
+  }
+  const bool is_nop = encoding.opcode == 0x90 && (encoding.rex & 1U) == 0;  // else xchg r8,rax
+  return encoding.map == OpcodeMap::one_byte && (is_nop || encoding.opcode == 0xCC);
+}
+
 std::optional<MovedInstruction> move_unchanged(const SourceInstruction& source) {
   const Encoding& encoding = source.encoding;
   MovedInstruction moved;

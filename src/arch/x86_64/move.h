@@ -55,6 +55,9 @@ struct MovedInstruction {
 /// Why a copy of a function cannot have the instruction, not even left in the original.
 [[nodiscard]] std::optional<core::CopyRefusal> refuse_move(const SourceInstruction& source);
 
+/// nop in all its lengths, and int3.
+[[nodiscard]] bool is_padding(const Encoding& encoding);
+
 /// The instruction with its rip-relative displacement to be corrected: for all that does not jump,
 /// call or enter the kernel by a displacement of its own. Nothing if it is relative to eip.
 [[nodiscard]] std::optional<MovedInstruction> move_unchanged(const SourceInstruction& source);

@@ -109,8 +109,49 @@ TEST_F(CopyFunction, keeps_a_call_if_dead_bytes_hold_the_jump) {
   EXPECT_EQ(difference(*function, *copy), "");
   EXPECT_EQ(copy->kept, (std::vector{kStart + 6, kStart + 13}));
   EXPECT_EQ(copy->landings[1].size, 2);
-  EXPECT_EQ(copy->landings[1].via, kStart + 0x20);
+  EXPECT_EQ(copy->landings[1].via, kStart + 0x21);
   EXPECT_EQ(copy->landings[1].via_size, 5);
+}
+
+TEST_F(CopyFunction, lets_a_jump_end_in_dead_bytes) {
+  HandMade function(
+      "8b 47 f8"  // mov -8(%rdi),%eax
+      "c3");
+  const auto without = copy_function(*function, kPlace);
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->landings[0].form, Form::breakpoint);
+  function->dead = {{kStart + 4, kStart + 0x10}};
+  const auto copy = copy_function(*function, kPlace);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->landings[0].size, 5);
+  EXPECT_EQ(difference(*function, *copy), "");
+  function->is_complete = false;
+  EXPECT_EQ(copy_function(*function, kPlace)->landings[0].size, 2);
+}
+
+TEST_F(CopyFunction, puts_second_jumps_between_blocks_of_complete_functions) {
+  const char* const code =
+      "85 ff"                 // test %edi,%edi
+      "74 1a"                 // je 0x40101e
+      "e8 00 10 00 00"        // call
+      "89 c7"                 // mov %eax,%edi
+      "e8 00 10 00 00"        // call
+      "31 c0"                 // xor %eax,%eax
+      "48 89 c8"              // mov %rcx,%rax
+      "c3"                    // ret
+      "0f 1f 80 00 00 00 00"  // nop
+      "90"
+      "b8 01 00 00 00"  // 40101e: mov $1,%eax
+      "c3";
+  HandMade function(code);
+  const auto copy = copy_function(*function, kPlace);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(difference(*function, *copy), "");
+  ASSERT_EQ(copy->landings.size(), 5U);
+  EXPECT_EQ(copy->landings[0].size, 2);
+  EXPECT_EQ(copy->landings[0].via, kStart + 0x19);
+  function->is_complete = false;
+  EXPECT_EQ(copy_function(*function, kPlace)->landings[0].size, 0);
 }
 
 TEST_F(CopyFunction, comes_back_from_a_system_call_without_counting_again) {

@@ -255,7 +255,8 @@ class Comparison {
       }
       const core::AddressRange window{landing.at, landing.at + landing.size};
       const Text first = text_in_original(landing.at);
-      if (!function_.is_complete && first.size < landing.size) {
+      if (!function_.is_complete && first.size < landing.size &&
+          !are_dead(landing.at + first.size, window.end)) {
         return name + "changes a byte at which an instruction begins";
       }
       for (const core::CopyLanding& other : copy_.landings) {
@@ -274,6 +275,11 @@ class Comparison {
                          [&](auto& landing) { return landing.copy == block.copy; });
     });
     return has_all ? "" : "a block has no landing";
+  }
+
+  [[nodiscard]] bool are_dead(Address begin, Address end) const {
+    return std::any_of(function_.dead.begin(), function_.dead.end(),
+                       [&](const auto& range) { return range.begin <= begin && end <= range.end; });
   }
 
   const core::FunctionToCopy& function_;
