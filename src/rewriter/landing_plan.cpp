@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rewriter/padding.h"
+
 namespace sp::rewriter {
 namespace {
 
@@ -15,18 +17,6 @@ using Form = core::CopyLanding::Form;
 
 constexpr std::uint8_t kLongJump = 5;
 constexpr std::uint8_t kShortJump = 2;
-
-/// Nops and int3 alone: what compilers put between pieces of code.
-bool is_padding(std::span<const std::byte> code, Address at) {
-  while (!code.empty()) {
-    const auto source = arch::x86_64::read_instruction(code, at);
-    if (!source || !arch::x86_64::is_padding(source->encoding)) {
-      return false;
-    }
-    code = code.subspan(source->code.size());
-  }
-  return true;
-}
 
 /// Bytes that nobody executes.
 class DeadBytes {
@@ -95,8 +85,8 @@ class DeadBytes {
       const bool is_reached =
           is_kept(units.last_of(units.units[i]).instruction.flow) || units.units[i].falls_through;
       if (gap.begin < gap.end && !is_reached &&
-          is_padding(function.code.subspan(gap.begin - function.bounds.begin, gap.size()),
-                     gap.begin)) {
+          find_padding(function.code.subspan(gap.begin - function.bounds.begin, gap.size()),
+                       gap.begin) == gap) {
         free_.push_back(gap);
       }
     }

