@@ -38,10 +38,23 @@ struct Effect {
   [[nodiscard]] Set before(Set after) const { return (after & ~kills) | reads; }
 };
 
+/// ud2 and its like, int3, int1, hlt: behind calls that do not return.
+bool is_trap(const arch::x86_64::Encoding& encoding) {
+  using arch::x86_64::OpcodeMap;
+  const std::uint8_t opcode = encoding.opcode;
+  return encoding.map == OpcodeMap::two_byte
+             ? opcode == 0x0B || opcode == 0xB9 || opcode == 0xFF
+             : encoding.map == OpcodeMap::one_byte &&
+                   (opcode == 0xCC || opcode == 0xF1 || opcode == 0xF4);
+}
+
 Effect effect_of(std::span<const std::byte> code) {
   const auto encoding = arch::x86_64::read_encoding(code);
   if (!encoding) {
     return {kEverything, 0};
+  }
+  if (is_trap(*encoding)) {
+    return {kEverything, 0};  // a handler of its signal may look, but no code is meant to
   }
   const auto flags = arch::x86_64::flag_effects(*encoding);
   const auto registers = arch::x86_64::register_effects(*encoding);
