@@ -1,8 +1,7 @@
 #include "rewriter/live_state.h"
 
 #include <algorithm>
-#include <optional>
-#include <unordered_map>
+#include <array>
 
 #include "arch/x86_64/encoding.h"
 #include "arch/x86_64/flag_effects.h"
@@ -39,10 +38,23 @@ struct Effect {
   [[nodiscard]] Set before(Set after) const { return (after & ~kills) | reads; }
 };
 
+/// ud2 and its like, int3, int1, hlt: behind calls that do not return.
+bool is_trap(const arch::x86_64::Encoding& encoding) {
+  using arch::x86_64::OpcodeMap;
+  const std::uint8_t opcode = encoding.opcode;
+  return encoding.map == OpcodeMap::two_byte
+             ? opcode == 0x0B || opcode == 0xB9 || opcode == 0xFF
+             : encoding.map == OpcodeMap::one_byte &&
+                   (opcode == 0xCC || opcode == 0xF1 || opcode == 0xF4);
+}
+
 Effect effect_of(std::span<const std::byte> code) {
   const auto encoding = arch::x86_64::read_encoding(code);
   if (!encoding) {
     return {kEverything, 0};
+  }
+  if (is_trap(*encoding)) {
+    return {kEverything, 0};  // a handler of its signal may look, but no code is meant to
   }
   const auto flags = arch::x86_64::flag_effects(*encoding);
   const auto registers = arch::x86_64::register_effects(*encoding);
@@ -51,18 +63,26 @@ Effect effect_of(std::span<const std::byte> code) {
           overwritten | read_flags(flags.kills)};
 }
 
+constexpr std::uint32_t kNone = ~0U;
+
+/// Where control goes at a block's end.
+struct Exit {
+  Set always = 0;                                 // live there, wherever it goes
+  std::array<std::uint32_t, 2> to{kNone, kNone};  // numbers of blocks
+  bool to_any_block = false;
+};
+
 /// The blocks of one function and what is live at their starts.
 class Solver {
  public:
   Solver(const core::ControlFlowGraph& graph, core::AddressRange bounds,
          std::span<const std::byte> code, std::span<const FlagsReadAt> outside)
       : graph_(graph), bounds_(bounds), code_(code), outside_(outside) {
-    block_at_.reserve(graph.blocks.size());
-    for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
-      block_at_.emplace(graph.blocks[i].start, i);
-    }
     in_.resize(graph.blocks.size());
     summarize();
+    for (const BasicBlock& block : graph.blocks) {
+      exits_.push_back(exit_of(block));
+    }
     solve();
   }
 
@@ -70,8 +90,9 @@ class Solver {
   template <typename Note>
   void for_each(Note note) const {
     std::size_t effect = 0;
-    for (const BasicBlock& block : graph_.blocks) {
-      Set live = after(block);
+    for (std::size_t number = 0; number < exits_.size(); ++number) {
+      const BasicBlock& block = graph_.blocks[number];
+      Set live = after(exits_[number]);
       std::uint64_t end = block.last.next() - bounds_.begin;
       for (std::size_t i = block.lengths.size(); i-- > 0;) {
         live = effects_[effect + i].before(live);
@@ -83,8 +104,8 @@ class Solver {
   }
 
   [[nodiscard]] Set at(Address start) const {
-    const auto found = block_at_.find(start);
-    return found == block_at_.end() ? 0 : in_[found->second];
+    const std::uint32_t block = block_at(start);
+    return block == kNone ? 0 : in_[block];
   }
 
  private:
@@ -110,8 +131,8 @@ class Solver {
   void solve() {
     for (bool changed = true; changed;) {
       changed = false;
-      for (std::size_t i = graph_.blocks.size(); i-- > 0;) {
-        const Set live = blocks_[i].before(after(graph_.blocks[i]));
+      for (std::size_t i = exits_.size(); i-- > 0;) {
+        const Set live = blocks_[i].before(after(exits_[i]));
         changed = changed || live != in_[i];
         in_[i] = live;
         at_any_block_ |= live;
@@ -119,48 +140,71 @@ class Solver {
     }
   }
 
-  [[nodiscard]] Set after(const BasicBlock& block) const {
+  [[nodiscard]] Set after(const Exit& exit) const {
+    Set live = exit.always;
+    for (const std::uint32_t block : exit.to) {
+      live |= block == kNone ? 0 : in_[block];
+    }
+    return exit.to_any_block ? live | at_any_block_ : live;
+  }
+
+  [[nodiscard]] Exit exit_of(const BasicBlock& block) const {
     const core::Instruction& last = block.last;
+    Exit exit;
     if (block.falls_through) {
-      return at_next(last.next());
+      add_block(last.next(), exit.to[0], exit);
+      return exit;
     }
     switch (last.flow) {
-      case Flow::jump:
-        return at_target(last);
       case Flow::branch:
-        return at_target(last) | at_next(last.next());
+        add_block(last.next(), exit.to[1], exit);
+        [[fallthrough]];
+      case Flow::jump:
+        add_target(last, exit);
+        break;
       case Flow::call: {
-        const FlagsReadAt* callee = known_outside(*last.target);
-        return kAllRegisters | (callee == nullptr ? 0 : read_flags(callee->flags));
+        const FlagsReadAt* callee = last.target ? known_outside(*last.target) : nullptr;
+        exit.always = kAllRegisters | (callee == nullptr ? 0 : read_flags(callee->flags));
+        break;
       }
       case Flow::indirect_call:
       case Flow::ret:
-        return kAllRegisters;
+        exit.always = kAllRegisters;
+        break;
       case Flow::indirect_jump:
-        return std::ranges::binary_search(graph_.unresolved, last.address)
-                   ? kEverything
-                   : kAllRegisters | at_any_block_;
+        exit.to_any_block = !std::ranges::binary_search(graph_.unresolved, last.address);
+        exit.always = exit.to_any_block ? kAllRegisters : kEverything;
+        break;
       case Flow::next:
       case Flow::syscall:
       case Flow::stop:
-        return kEverything;
+        exit.always = kEverything;
+        break;
     }
-    return kEverything;
+    return exit;
   }
 
-  /// Everything, if no block begins there.
-  [[nodiscard]] Set at_next(Address next) const {
-    const auto found = block_at_.find(next);
-    return found == block_at_.end() ? kEverything : in_[found->second];
+  /// Everything is live, if no block begins there.
+  void add_block(Address start, std::uint32_t& to, Exit& exit) const {
+    to = block_at(start);
+    exit.always |= to == kNone ? kEverything : 0;
   }
-  [[nodiscard]] Set at_target(const core::Instruction& jump) const {
-    if (!jump.target) {
-      return kEverything;
+  void add_target(const core::Instruction& jump, Exit& exit) const {
+    const bool leaves = jump.target && !bounds_.contains(*jump.target);
+    const FlagsReadAt* known = leaves ? known_outside(*jump.target) : nullptr;
+    if (known != nullptr) {
+      exit.always |= kAllRegisters | read_flags(known->flags);
+    } else if (jump.target) {
+      add_block(*jump.target, exit.to[0], exit);
+    } else {
+      exit.always = kEverything;
     }
-    const FlagsReadAt* known = known_outside(*jump.target);
-    const bool is_inside = bounds_.contains(*jump.target);
-    return known == nullptr || is_inside ? at_next(*jump.target)
-                                         : kAllRegisters | read_flags(known->flags);
+  }
+  [[nodiscard]] std::uint32_t block_at(Address start) const {
+    const auto found = std::ranges::lower_bound(graph_.blocks, start, {}, &BasicBlock::start);
+    return found != graph_.blocks.end() && found->start == start
+               ? static_cast<std::uint32_t>(found - graph_.blocks.begin())
+               : kNone;
   }
   [[nodiscard]] const FlagsReadAt* known_outside(Address target) const {
     const auto found = std::ranges::lower_bound(outside_, target, {}, &FlagsReadAt::at);
@@ -171,9 +215,9 @@ class Solver {
   core::AddressRange bounds_;
   std::span<const std::byte> code_;
   std::span<const FlagsReadAt> outside_;
-  std::unordered_map<Address, std::size_t> block_at_;
   std::vector<Effect> effects_;  // of all instructions, block by block
   std::vector<Effect> blocks_;
+  std::vector<Exit> exits_;
   std::vector<Set> in_;
   Set at_any_block_ = 0;
 };

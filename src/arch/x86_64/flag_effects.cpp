@@ -41,9 +41,8 @@ FlagEffects of_shift_by_cl(unsigned operation) {
 FlagEffects of_group_3(const Encoding& encoding) {
   switch (encoding.extension()) {
     case 2:  // not
-      return kNone;
     case 6:
-    case 7:  // div, idiv: all undefined; CPUs are known to leave some
+    case 7:  // div, idiv: all are undefined, but CPUs are known to leave some
       return kNone;
     default:  // test, neg, mul, imul
       return kSetsAll;

@@ -167,6 +167,12 @@ TEST(LiveState, reports_flags_that_the_caller_or_a_callee_sets) {
   EXPECT_EQ(reads_callers.live().flags_across_calls(), std::vector<Address>{Address{kStart}});
 }
 
+TEST(LiveState, a_trap_behind_a_call_that_does_not_return_reads_no_callees_flags) {
+  const Function function("e8 00 01 00 00 0f 0b", {0, 5});  // call; ud2
+  EXPECT_EQ(flags(function.live(), 5), kArithmeticFlags);
+  EXPECT_TRUE(function.live().flags_across_calls().empty());
+}
+
 TEST(LiveState, an_unresolved_jump_needs_everything_and_reads_nothing_known) {
   Function function(
       "48 8b 07 "  // 0: mov (%rdi),%rax
