@@ -5,7 +5,6 @@
 namespace sp::rewriter {
 namespace {
 
-using arch::x86_64::SourceInstruction;
 using core::Address;
 using core::CopyRefusal;
 using core::Flow;

@@ -55,8 +55,17 @@ class Disassembler {
     std::size_t left = ours->length;
     std::uint64_t address = at.value();
     if (!cs_disasm_iter(handle_, &bytes, &left, &address, instruction_) || left != 0) {
+      const auto encoding = *arch::x86_64::read_encoding(code);
+      const std::size_t place = encoding.displacement_offset;
       for (std::size_t i = 0; i < ours->length; ++i) {
-        text.what += fmt::format("{:02x} ", std::to_integer<unsigned>(code[i]));
+        if (!encoding.is_rip_relative() || i < place || i >= place + 4) {
+          text.what += fmt::format("{:02x} ", std::to_integer<unsigned>(code[i]));
+        }
+      }
+      if (encoding.is_rip_relative()) {
+        const Address next = at + ours->length;
+        text.what +=
+            fmt::format("={:x}", next.value() + static_cast<std::uint64_t>(encoding.displacement));
       }
       return text;
     }

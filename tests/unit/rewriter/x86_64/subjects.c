@@ -54,17 +54,43 @@ static NOINLINE uint64_t machine(const uint8_t* code, int count, uint64_t value)
   uint64_t other = 5;
   for (int at = 0; at < count; ++at) {
     switch (code[at]) {
-      case 0: value += other; break;
-      case 1: value ^= value << 7; break;
-      case 2: other = value & 0xFF; break;
-      case 3: value -= 3; break;
-      case 4: if (value & 1) { at += 1; } break;
-      case 5: value = (value >> 3) | (value << 61); break;
-      case 6: value *= 17; break;
-      case 7: value = ~value; break;
-      case 8: other += (uint64_t)at; break;
-      case 9: if (at > 10 && (value & 7) == 0) { return value; } break;
-      default: value += code[at]; break;
+      case 0:
+        value += other;
+        break;
+      case 1:
+        value ^= value << 7;
+        break;
+      case 2:
+        other = value & 0xFF;
+        break;
+      case 3:
+        value -= 3;
+        break;
+      case 4:
+        if (value & 1) {
+          at += 1;
+        }
+        break;
+      case 5:
+        value = (value >> 3) | (value << 61);
+        break;
+      case 6:
+        value *= 17;
+        break;
+      case 7:
+        value = ~value;
+        break;
+      case 8:
+        other += (uint64_t)at;
+        break;
+      case 9:
+        if (at > 10 && (value & 7) == 0) {
+          return value;
+        }
+        break;
+      default:
+        value += code[at];
+        break;
     }
   }
   return value + other;
@@ -126,8 +152,12 @@ static NOINLINE void sort_by_hand(uint32_t* values, int low, int high,
     int right = high;
     const uint32_t middle = values[(low + high) / 2];
     while (left <= right) {
-      while (less(values[left], middle)) { ++left; }
-      while (less(middle, values[right])) { --right; }
+      while (less(values[left], middle)) {
+        ++left;
+      }
+      while (less(middle, values[right])) {
+        --right;
+      }
       if (left <= right) {
         const uint32_t kept = values[left];
         values[left++] = values[right];
