@@ -1,6 +1,9 @@
 #include "unit/rewriter/elf_functions.h"
 
+#include <elf.h>
+
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "analyzer/control_flow_graph.h"
@@ -39,6 +42,26 @@ std::vector<Address> find_entries(const core::ControlFlowGraph& graph) {
   return entries;
 }
 
+/// Addresses of code that the file's relocated data hold.
+std::vector<std::uint64_t> find_pointers(const std::shared_ptr<const core::ElfImage>& image) {
+  const symbols::ElfSections sections(image);
+  const symbols::Section* section = sections.find(".rela.dyn");
+  std::vector<std::uint64_t> pointers;
+  if (section == nullptr) {
+    return pointers;
+  }
+  const auto bytes = sections.bytes(*section);
+  for (std::size_t at = 0; at + sizeof(Elf64_Rela) <= bytes.size(); at += sizeof(Elf64_Rela)) {
+    Elf64_Rela relocation;
+    std::memcpy(&relocation, bytes.data() + at, sizeof(relocation));
+    if (ELF64_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE) {
+      pointers.push_back(static_cast<std::uint64_t>(relocation.r_addend));
+    }
+  }
+  std::sort(pointers.begin(), pointers.end());
+  return pointers;
+}
+
 }  // namespace
 
 core::FunctionToCopy ElfFunction::to_copy() const {
@@ -65,6 +88,7 @@ std::optional<ElfFunctions> ElfFunctions::open(const std::string& path, std::uin
   functions.image_ = *image;
   functions.bias_ = bias;
   const auto sources = symbols::find_symbol_sources(*image, path, "", {});
+  functions.pointers_ = find_pointers(*image);
   functions.candidates_ = symbols::find_candidates(**image, sources);
   return functions;
 }
@@ -79,6 +103,10 @@ ElfFunction ElfFunctions::at(std::size_t index) const {
   std::vector<Address> leaders{function.bounds.begin};
   for (const std::uint64_t pad : candidate.landing_pads) {
     leaders.push_back(Address{pad + bias_});
+  }
+  for (auto pointer = std::lower_bound(pointers_.begin(), pointers_.end(), candidate.begin);
+       pointer != pointers_.end() && *pointer < candidate.end; ++pointer) {
+    leaders.push_back(Address{*pointer + bias_});
   }
   if (index + 1 < size()) {
     const std::uint64_t next = candidates_.functions[index + 1].begin;

@@ -22,8 +22,8 @@ struct ElfFunction {
   std::vector<core::Address> entries;
   core::AddressRange padding;  // behind it
 
-  /// Complete if all of its indirect jumps are resolved or lead through pointers: the files that
-  /// tests read hold none to the middle of functions.
+  /// Complete if all of its indirect jumps are resolved or lead through pointers, for
+  /// those that the file has are entries.
   [[nodiscard]] core::FunctionToCopy to_copy() const;
 };
 
@@ -41,6 +41,7 @@ class ElfFunctions {
   std::shared_ptr<const core::ElfImage> image_;
   std::uint64_t bias_ = 0;
   core::InstrumentationCandidates candidates_;
+  std::vector<std::uint64_t> pointers_;  // sorted
 };
 
 }  // namespace sp::rewriter
