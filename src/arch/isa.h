@@ -35,6 +35,12 @@ concept Isa = requires(const typename T::Registers& registers,
   { T::to_dwarf(registers) } -> std::same_as<core::DwarfRegisters>;
   // Bytes below sp that a leaf function may use (128 on x86-64, 0 on AArch64).
   { T::kRedZone } -> std::convertible_to<std::uint64_t>;
+  // The base of the segment through which copied code addresses its thread's counters; false: the
+  // CPU has none, so that the base is always 0.
+  { T::kHasCounterSegment } -> std::convertible_to<bool>;
+  { T::counter_base(registers) } -> std::same_as<std::uint64_t>;
+  T::set_counter_base(mutable_registers, word);
+  { T::uses_counter_segment(registers) } -> std::same_as<bool>;
 
   // syscall.h
   { T::syscall_name(number) } -> std::same_as<std::string_view>;  // "" if it is not known

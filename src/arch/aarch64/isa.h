@@ -30,6 +30,7 @@ struct AArch64 {
   static constexpr std::string_view kName = "aarch64";
   static constexpr std::uint16_t kElfMachine = EM_AARCH64;
   static constexpr std::uint64_t kRedZone = aarch64::kRedZone;
+  static constexpr bool kHasCounterSegment = aarch64::kHasCounterSegment;
   static constexpr std::span<const std::byte> kBreakpoint = aarch64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = aarch64::kLongestRelocation;
   static constexpr std::uint64_t kJumpReach = aarch64::kJumpReach;
@@ -41,6 +42,15 @@ struct AArch64 {
   static void set_pc(Registers& registers, core::Address pc) { aarch64::set_pc(registers, pc); }
   static core::DwarfRegisters to_dwarf(const Registers& registers) {
     return aarch64::to_dwarf(registers);
+  }
+  static std::uint64_t counter_base(const Registers& registers) {
+    return aarch64::counter_base(registers);
+  }
+  static void set_counter_base(Registers& registers, std::uint64_t base) {
+    aarch64::set_counter_base(registers, base);
+  }
+  static bool uses_counter_segment(const Registers& registers) {
+    return aarch64::uses_counter_segment(registers);
   }
 
   static std::string_view syscall_name(int number) { return aarch64::syscall_name(number); }

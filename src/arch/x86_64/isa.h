@@ -30,6 +30,7 @@ struct X86_64 {
   static constexpr std::string_view kName = "x86_64";
   static constexpr std::uint16_t kElfMachine = EM_X86_64;
   static constexpr std::uint64_t kRedZone = x86_64::kRedZone;
+  static constexpr bool kHasCounterSegment = x86_64::kHasCounterSegment;
   static constexpr std::span<const std::byte> kBreakpoint = x86_64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = x86_64::kLongestRelocation;
   static constexpr std::uint64_t kJumpReach = x86_64::kJumpReach;
@@ -41,6 +42,15 @@ struct X86_64 {
   static void set_pc(Registers& registers, core::Address pc) { x86_64::set_pc(registers, pc); }
   static core::DwarfRegisters to_dwarf(const Registers& registers) {
     return x86_64::to_dwarf(registers);
+  }
+  static std::uint64_t counter_base(const Registers& registers) {
+    return x86_64::counter_base(registers);
+  }
+  static void set_counter_base(Registers& registers, std::uint64_t base) {
+    x86_64::set_counter_base(registers, base);
+  }
+  static bool uses_counter_segment(const Registers& registers) {
+    return x86_64::uses_counter_segment(registers);
   }
 
   static std::string_view syscall_name(int number) { return x86_64::syscall_name(number); }
