@@ -23,9 +23,10 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
       lifecycle_({options_.follow_forks, options_.all_threads}, run_, guardian, outbox_),
       timer_(options_.timer, lifecycle_.slots(), meter_, user_requests_, wakeup_, events),
       sampler_(options_.sampler, outbox_),
-      instrument_(options_.make_instrument
-                      ? options_.make_instrument({outbox_, guardian, meter_, timer_})
-                      : nullptr),
+      instrument_(
+          options_.make_instrument
+              ? options_.make_instrument({outbox_, guardian, meter_, timer_, lifecycle_.tracees()})
+              : nullptr),
       requests_({run_, user_requests_, wakeup_, requests, lifecycle_, outbox_, timer_,
                  instrument_.get()}),
       stops_({run_, lifecycle_, requests_, sampler_, timer_, meter_, instrument_.get()},
@@ -124,7 +125,7 @@ void Supervisor::one_round() {
     }
   }
   outbox_.flush();
-  const auto report = instrument_ != nullptr ? ptrace::watch_any(true) : ptrace::wait_any(true);
+  const auto report = next_report();
   if (!report) {
     // ECHILD: nothing is left. Somebody wakes us while we wait for more than children.
     run_.over = true;
@@ -140,6 +141,18 @@ void Supervisor::one_round() {
     on_report(**report);
     meter_.add_following(core::Clock::now() - run_.reported_at, meter_.stopped() - charged);
   }
+}
+
+core::Result<std::optional<ptrace::Report>> Supervisor::next_report() {
+  if (instrument_ == nullptr) {
+    return ptrace::wait_any(true);
+  }
+  while (const auto tid = lifecycle_.tracees().next_left_report()) {
+    if (auto report = ptrace::watch(*tid); report && *report) {
+      return report;
+    }
+  }
+  return ptrace::watch_any(true);
 }
 
 void Supervisor::on_report(const ptrace::Report& report) {

@@ -85,6 +85,8 @@ class Supervisor {
 
  private:
   void one_round();
+  /// Stops that a WorldStop has seen come first: nobody else asks for them.
+  [[nodiscard]] core::Result<std::optional<ptrace::Report>> next_report();
   void on_report(const ptrace::Report& report);
   void on_end(pid_t tid, const WaitStatus& status);
   void on_load_end();

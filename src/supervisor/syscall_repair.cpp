@@ -11,9 +11,7 @@
 namespace sp::supervisor {
 
 core::Result<void> SyscallRepair::interrupt(Tracee& tracee) {
-  tracee.interrupted_call.look(tracee.id.tid);
-  tracee.sleep_remain.note(tracee.id.tid);
-  return ptrace::interrupt(tracee.id.tid);
+  return supervisor::interrupt(tracee);
 }
 
 bool SyscallRepair::on_stop(Tracee& tracee, const WaitStatus& status,

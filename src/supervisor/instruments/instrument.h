@@ -125,6 +125,7 @@ struct InstrumentParts {
   Guardian& guardian;
   CostMeter& meter;
   SampleTimer& timer;
+  TraceeTable& tracees;  // for a WorldStop
 };
 using MakeInstrument = std::function<std::unique_ptr<Instrument>(const InstrumentParts&)>;
 

@@ -59,7 +59,8 @@ namespace {
 /// The kernel gives such a file in one piece, if there is room for it.
 bool comes_whole(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name == "stat" || name == "status" || name == "comm" || name == "cmdline";
+  return name == "stat" || name == "status" || name == "comm" || name == "cmdline" ||
+         name == "syscall" || name == "schedstat";
 }
 
 }  // namespace
@@ -116,6 +117,8 @@ std::optional<TaskStat> parse_stat(std::string_view text) {
     }
     if (field == 3) {
       stat.state = word.front();
+    } else if (field == 9) {
+      stat.flags = to_number<std::uint64_t>(word).value_or(0);
     } else if (field == 22) {
       stat.start_time = to_number<std::uint64_t>(word).value_or(0);
     } else if (field == 39) {

@@ -102,6 +102,11 @@ struct Report {
 /// consumed stop's signal would be lost.
 [[nodiscard]] core::Result<std::optional<Report>> watch_any(bool block);
 
+/// The same for one thread, without waiting.
+[[nodiscard]] core::Result<std::optional<Report>> watch(pid_t tid);
+/// What it has reported, without consuming anything. Error ECHILD: it is no tracee of ours.
+[[nodiscard]] core::Result<std::optional<Report>> look(pid_t tid);
+
 /// Waits for a report of one thread, which was resumed for a moment. Consumes nothing: its end, or
 /// PTRACE_EVENT_EXIT, stays to be waited for.
 [[nodiscard]] core::Result<Report> wait_for(pid_t tid);

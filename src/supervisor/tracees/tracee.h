@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,7 +15,9 @@
 #include "core/clock.h"
 #include "core/ids.h"
 #include "core/mapping.h"
+#include "core/result.h"
 #include "supervisor/guardian/pending_stops.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/sleep_remain.h"
 #include "supervisor/linux/syscall_restart.h"
 #include "supervisor/tracees/instrument_state.h"
@@ -62,6 +66,11 @@ struct Tracee {
   std::unique_ptr<ThreadState> thread_state;  // the instrument's; null where there is none
 };
 
+/// Requests a stop of a thread that may sleep in a system call, which is remembered.
+core::Result<void> interrupt(Tracee& tracee);
+/// The same, where its /proc/TID/syscall was read already; nothing: it runs.
+core::Result<void> interrupt(Tracee& tracee, const std::optional<BlockedCall>& call);
+
 /// Who is traced. Runs on the ptrace thread.
 class TraceeTable {
  public:
@@ -78,6 +87,11 @@ class TraceeTable {
 
   void remove(pid_t tid) { tracees_.erase(tid); }
 
+  /// The thread has a report that somebody has seen and left to be handled.
+  void left_report(pid_t tid) { left_reports_.push_back(tid); }
+  /// The thread whose report is to be handled next, in the order in which they were left.
+  [[nodiscard]] std::optional<pid_t> next_left_report();
+
   [[nodiscard]] bool empty() const { return tracees_.empty(); }
   [[nodiscard]] std::unordered_map<pid_t, Tracee>& all() { return tracees_; }
   [[nodiscard]] std::uint64_t threads_seen() const { return next_thread_ - execs_; }
@@ -86,6 +100,7 @@ class TraceeTable {
  private:
   std::unordered_map<pid_t, Tracee> tracees_;
   std::map<pid_t, std::shared_ptr<TracedProcess>> processes_;
+  std::deque<pid_t> left_reports_;
   std::uint32_t next_thread_ = 0;
   std::uint32_t next_process_ = 0;
   std::uint32_t execs_ = 0;

@@ -21,6 +21,7 @@ TEST(Stat, gives_state_cpu_and_start) {
   EXPECT_EQ(stat->state, 'S');
   EXPECT_EQ(stat->processor, 3);
   EXPECT_EQ(stat->start_time, 5510U);
+  EXPECT_EQ(stat->flags, 4194560U);
 }
 
 TEST(Stat, is_not_confused_by_names) {
