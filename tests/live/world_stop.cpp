@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -29,12 +30,20 @@ constexpr core::Duration kLimit = std::chrono::seconds(1);
 struct Record {
   std::vector<core::Duration> until_stopped;
   std::vector<core::Duration> until_resumed;
+  std::vector<core::Duration> cpu_to_stop;  // of ours
+  std::vector<core::Duration> cpu_to_resume;
   std::size_t held = 0;
   std::size_t asleep = 0;
   std::size_t woken = 0;
   std::size_t failed = 0;
   bool ran_while_stopped = false;
 };
+
+core::Duration own_cpu() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + core::Duration(used.tv_nsec);
+}
 
 /// Stops everybody whenever a thread gets a signal, until that was often enough.
 class StopsWorld final : public Instrument {
@@ -68,6 +77,7 @@ class StopsWorld final : public Instrument {
     (void)ptrace::resume(tracee.id.tid, signal);
     if (still_held_.erase(tracee.id.tid) != 0 && still_held_.empty()) {
       record_.until_resumed.push_back(core::Clock::now() - began_);
+      record_.cpu_to_resume.push_back(own_cpu() - stopped_at_);
     }
   }
 
@@ -79,6 +89,7 @@ class StopsWorld final : public Instrument {
 
  private:
   void stop_world(Tracee& tracee) {
+    const core::Duration cpu = own_cpu();
     auto world = WorldStop::stop(parts_.tracees, tracee, kLimit);
     if (!world) {
       ++record_.failed;
@@ -86,6 +97,7 @@ class StopsWorld final : public Instrument {
     }
     began_ = world->began();
     record_.until_stopped.push_back(core::Clock::now() - began_);
+    record_.cpu_to_stop.push_back(own_cpu() - cpu);
     record_.asleep += world->asleep();
     const auto woken = world->stop_woken(kLimit);
     record_.woken += woken.value_or(0);
@@ -102,6 +114,7 @@ class StopsWorld final : public Instrument {
       is_done_ = true;
       program_.close_input();
     }
+    stopped_at_ = own_cpu();
   }
 
   InstrumentParts parts_;
@@ -109,6 +122,7 @@ class StopsWorld final : public Instrument {
   test::PipedProgram& program_;
   std::set<pid_t> still_held_;
   core::TimePoint began_;
+  core::Duration stopped_at_{};
   bool is_done_ = false;
 };
 
@@ -156,6 +170,8 @@ TEST(WorldStop, leaves_the_program_as_it_was) {
   EXPECT_FALSE(record.ran_while_stopped);
   report("until all are stopped", record.until_stopped);
   report("until all run again", record.until_resumed);
+  report("CPU to stop them", record.cpu_to_stop);
+  report("CPU to let them run", record.cpu_to_resume);
   std::cout << fmt::format("held {:.1f}, asleep {:.1f}, woken {:.3f} a stop\n",
                            static_cast<double>(record.held) / kStops,
                            static_cast<double>(record.asleep) / kStops,

@@ -21,6 +21,9 @@ namespace {
 constexpr std::uint64_t kIoWorker = 0x10;
 constexpr std::uint64_t kUserWorker = 0x4000;
 
+/// What /proc/PID/task/TID/syscall says of a thread that is running or about to.
+constexpr std::string_view kRunning = "running\n";
+
 constexpr std::string_view kStopping = "stopping all threads";
 
 /// A short sleep on the way to a deadline, in which the threads get the CPU.
@@ -90,7 +93,7 @@ core::Result<void> WorldStop::stop_rest(core::TimePoint until) {
     const auto is_new = take_new_tasks();
     const auto done = is_new ? await_stops(until) : tl::unexpected(is_new.error());
     const auto woke = done ? take_woken() : tl::unexpected(done.error());
-    const auto settled = woke ? await_stops(until) : tl::unexpected(woke.error());
+    auto settled = woke ? await_stops(until) : tl::unexpected(woke.error());
     if (!settled) {
       return settled;
     }
@@ -122,11 +125,14 @@ core::Result<bool> WorldStop::take_new_tasks() {
 }
 
 core::Result<void> WorldStop::take(Task task) {
+  std::string line = syscall_line(task.process, task.tid);
+  if (line == kRunning) {
+    return interrupt(task, std::nullopt);
+  }
   const auto reported = has_reported(task);
   if (!reported || *reported) {
     return reported ? core::Result<void>{} : tl::unexpected(reported.error());
   }
-  std::string line = syscall_line(task.process, task.tid);
   const auto call = parse_syscall(line);
   if (is_in_call(call)) {
     asleep_.push_back({task, std::move(line), schedule_of(task.process, task.tid)});
@@ -145,10 +151,15 @@ core::Result<void> WorldStop::interrupt(Task task, const std::optional<BlockedCa
   Tracee* const tracee = tracees_->find(task.tid);
   const auto done =
       tracee != nullptr ? supervisor::interrupt(*tracee, call) : ptrace::interrupt(task.tid);
-  if (done || !has_ended(task.tid)) {
+  if (done) {
+    awaited_.push_back(task);
+    return {};
+  }
+  const auto reported = has_reported(task);  // it has ended, or is not ours
+  if (reported && !*reported && !has_ended(task.tid)) {
     awaited_.push_back(task);
   }
-  return {};
+  return reported ? core::Result<void>{} : tl::unexpected(reported.error());
 }
 
 core::Result<bool> WorldStop::has_reported(Task task) {
@@ -179,17 +190,16 @@ core::Result<void> WorldStop::await_stops(core::TimePoint until) {
   constexpr core::Duration kShortest = std::chrono::microseconds(10);
   constexpr core::Duration kLongest = std::chrono::microseconds(500);
   core::Duration pause = kShortest;
-  for (;;) {
-    core::Result<void> outcome;
-    std::erase_if(awaited_, [&](Task task) {
-      const auto reported = has_reported(task);
-      if (!reported) {
-        outcome = tl::unexpected(reported.error());
-      }
-      return reported && (*reported || (pause == kLongest && has_ended(task.tid)));
-    });
-    if (!outcome || awaited_.empty()) {
-      return outcome;
+  // One after the other: who stops meanwhile needs one look.
+  while (!awaited_.empty()) {
+    const auto reported = has_reported(awaited_.back());
+    if (!reported) {
+      return tl::unexpected(reported.error());
+    }
+    if (*reported || (pause == kLongest && has_ended(awaited_.back().tid))) {
+      awaited_.pop_back();
+      pause = kShortest;
+      continue;
     }
     if (core::Clock::now() > until) {
       return core::fail(std::string(kStopping), ETIMEDOUT);
@@ -197,6 +207,7 @@ core::Result<void> WorldStop::await_stops(core::TimePoint until) {
     pause_for(pause);
     pause = std::min(pause * 2, kLongest);
   }
+  return {};
 }
 
 core::Result<bool> WorldStop::take_woken() {
@@ -204,7 +215,7 @@ core::Result<bool> WorldStop::take_woken() {
   std::vector<Sleeper> before = std::exchange(asleep_, {});
   for (Sleeper& sleeper : before) {
     const Task task = sleeper.task;
-    const auto reported = has_reported(task);
+    auto reported = has_reported(task);
     if (!reported) {
       return reported;
     }
