@@ -213,7 +213,7 @@ class Patcher {
   bool begin() {
     ptrace::bind_to_this_thread();
     for (const pid_t tid : threads_) {
-      if (!ptrace::seize(tid, {})) {
+      if (!ptrace::seize(tid, {.forks = false})) {
         return false;
       }
     }
@@ -222,11 +222,7 @@ class Patcher {
   bool stop() {
     return std::all_of(threads_.begin(), threads_.end(),
                        [](pid_t tid) { return ptrace::interrupt(tid).has_value(); }) &&
-           std::all_of(threads_.begin(), threads_.end(), [](pid_t tid) {
-             const auto report = ptrace::wait_for(tid);
-             return report &&
-                    std::holds_alternative<InterruptStop>(parse_wait_status(report->status));
-           });
+           std::all_of(threads_.begin(), threads_.end(), await_stop);
   }
   bool resume() {
     return std::all_of(threads_.begin(), threads_.end(),
@@ -268,6 +264,19 @@ class Patcher {
       }
     }
     return code_->trap_handler().is_installed && patches_->add_exits(program_.exits());
+  }
+  static bool await_stop(pid_t tid) {
+    for (;;) {
+      const auto report = ptrace::wait_for(tid);
+      const auto stop = report ? parse_wait_status(report->status) : WaitStatus{NotAStop{}};
+      const auto* const delivery = std::get_if<SignalDelivery>(&stop);
+      if (delivery == nullptr) {
+        return std::holds_alternative<InterruptStop>(stop);
+      }
+      if (!ptrace::resume(tid, delivery->signal)) {
+        return false;
+      }
+    }
   }
   /// Copies are laid out as the originals are.
   bool leave_copy(pid_t tid) {
@@ -374,7 +383,8 @@ bool no_thread_is_in_a_copy(const Program& program) {
     ptrace::bind_to_this_thread();
     const auto threads = program.threads();
     const bool is_none = std::all_of(threads.begin(), threads.end(), [&](pid_t tid) {
-      if (!ptrace::seize(tid, {}) || !ptrace::interrupt(tid) || !ptrace::wait_for(tid)) {
+      if (!ptrace::seize(tid, {.forks = false}) || !ptrace::interrupt(tid) ||
+          !ptrace::wait_for(tid)) {
         return false;
       }
       const auto registers = ptrace::registers(tid);
@@ -429,7 +439,7 @@ TEST_P(CodePatching, leaves_the_original_when_killed) {
   EXPECT_EQ(program.end(), "right\n");
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, CodePatching, ::testing::Values("ordinary", "blocked"),
+INSTANTIATE_TEST_SUITE_P(Of, CodePatching, ::testing::Values("ordinary", "blocked", "forks"),
                          [](const auto& one) { return one.param; });
 
 }  // namespace

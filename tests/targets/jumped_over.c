@@ -1,14 +1,15 @@
 // Functions with room for a jump at their beginnings, at addresses that are aligned in every way,
 // and copies of them, which the functions do not lead to. Four threads call the functions and check
 // what they return, one executes a loop, until stdin ends. With the argument "blocked" the threads
-// block all signals. Prints "ready" and the addresses of the list of functions and copies, and of
-// the threads' progress.
+// block all signals, with "forks" two children at a time call the functions as well. Prints "ready"
+// and the addresses of the list of functions and copies, and of the threads' progress.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -70,13 +71,42 @@ static void* call(void* number) {
   return NULL;
 }
 
+static void call_in_child(void) {
+  for (uint64_t sum = 0;;) {
+    for (const struct pair* pair = pairs + 1; pair->original; ++pair) {
+      if (pair->original(sum) != sum + 1) _exit(1);
+      ++sum;
+    }
+  }
+}
+
+// A child must live until it is killed.
+static void* fork_children(void* unused) {
+  pid_t children[2] = {0, 0};
+  for (int i = 0; !over; i = !i) {
+    int status = SIGKILL;
+    if (children[i] > 0) {
+      kill(children[i], SIGKILL);
+      waitpid(children[i], &status, 0);
+    }
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) wrong = 1;
+    children[i] = fork();
+    if (children[i] == 0) call_in_child();
+    usleep(50000);
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (children[i] > 0) kill(children[i], SIGKILL);  // 0 would be our whole process group
+  }
+  return unused;
+}
+
 static void* loop(void* unused) {
   pairs[0].original(0);
   return unused;
 }
 
 int main(int argc, char** argv) {
-  pthread_t ids[kThreads + 1];
+  pthread_t ids[kThreads + 2];
   if (argc > 1 && strcmp(argv[1], "blocked") == 0) {
     sigset_t all;
     sigfillset(&all);
@@ -86,6 +116,8 @@ int main(int argc, char** argv) {
     while (last->original) ++last;
     if ((uintptr_t)last[-1].original % 64 == 63) last[-1].original = NULL;
   }
+  const int forks = argc > 1 && strcmp(argv[1], "forks") == 0;
+  if (forks) pthread_create(&ids[kThreads + 1], NULL, fork_children, NULL);
   pthread_create(&ids[kThreads], NULL, loop, NULL);
   for (intptr_t i = 0; i < kThreads; ++i) pthread_create(&ids[i], NULL, call, (void*)i);
   printf("ready %p %p\n", (void*)pairs, (void*)progress);
@@ -94,7 +126,7 @@ int main(int argc, char** argv) {
   while (read(0, &byte, 1) > 0) {
   }
   over = 1;
-  for (int i = 0; i <= kThreads; ++i) pthread_join(ids[i], NULL);
+  for (int i = 0; i <= kThreads + forks; ++i) pthread_join(ids[i], NULL);
   puts(wrong ? "WRONG" : "right");
   return wrong;
 }

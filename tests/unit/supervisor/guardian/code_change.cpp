@@ -81,13 +81,5 @@ TEST(CodeChange, cannot_be_written_where_there_is_no_memory) {
   EXPECT_TRUE(read_changes(-1, std::span(&change, 1)).empty());
 }
 
-/// The guardian changes the injected handler there.
-TEST(CodeChange, is_waited_for_by_the_injected_handler) {
-  using Rescue = arch::NativeTrapHandler::Rescue;
-  EXPECT_EQ(std::memcmp(Rescue::kCode.data() + Rescue::kRescueAt, Rescue::kImpatient.data(),
-                        Rescue::kImpatient.size()),
-            0);
-}
-
 }  // namespace
 }  // namespace sp::supervisor
