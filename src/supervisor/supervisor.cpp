@@ -20,7 +20,8 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
     : options_(std::move(options)),
       guardian_(guardian),
       outbox_(events),
-      lifecycle_({options_.follow_forks, options_.all_threads}, run_, guardian, outbox_),
+      lifecycle_({options_.follow_forks, options_.all_threads, options_.names_threads}, run_,
+                 guardian, outbox_),
       timer_(options_.timer, lifecycle_.slots(), meter_, user_requests_, wakeup_, events),
       sampler_(options_.sampler, outbox_),
       instrument_(options_.make_instrument
@@ -76,7 +77,7 @@ void Supervisor::begin() {
     child_->go();  // its threads are met at the exec
     return;
   }
-  const auto process = lifecycle_.add_process(run_.root, {});
+  const auto process = lifecycle_.add_process(run_.root, nullptr);
   if (instrument_ != nullptr && !attached_.empty()) {
     instrument_->begin_process(*process, attached_.front(), false);
   }
@@ -217,8 +218,8 @@ void Supervisor::on_stop_before_exec(const WaitStatus& status) {
   const auto* event = std::get_if<EventStop>(&status);
   if (event != nullptr && event->event == Event::exec) {
     root_execed_ = true;
-    const auto process = lifecycle_.add_process(run_.root, {});
-    process->profiled = !runs_32_bit_code(run_.root);
+    const auto process = lifecycle_.add_process(run_.root, nullptr);
+    process->profiled = !ptrace::runs_32_bit_code(run_.root);
     if (!process->profiled) {
       core::log_note("'{}' is a 32-bit program: it runs, but is not profiled",
                      options_.command.front());

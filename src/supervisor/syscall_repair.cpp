@@ -34,7 +34,7 @@ bool SyscallRepair::on_stop(Tracee& tracee, const WaitStatus& status,
   if (rests_.on_stop(tracee.id, status, tracee.is_awaited, resume)) {
     return true;
   }
-  completes_ = true;
+  completes_ = !std::holds_alternative<EventStop>(status);  // no transfer creates or ends a task
   return false;
 }
 

@@ -24,6 +24,7 @@ namespace sp::supervisor {
 /// Fields of /proc/.../stat that the supervisor needs.
 struct TaskStat {
   char state = '?';  // R S D T t Z X I
+  pid_t parent = 0;
   int processor = 0;
   std::uint64_t start_time =
       0;  // clock ticks since boot; identifies a process together with the pid

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -54,6 +55,11 @@ struct FollowOptions {
 [[nodiscard]] core::Result<void> interrupt(pid_t tid);
 
 [[nodiscard]] core::Result<Registers> registers(pid_t tid);
+/// Of a stopped thread.
+[[nodiscard]] inline bool runs_32_bit_code(pid_t tid) {
+  const auto now = registers(tid);
+  return !now && now.error().code == ENOTSUP;
+}
 [[nodiscard]] core::Result<void> set_registers(pid_t tid, const Registers& registers);
 /// Another register set, by its number in elf.h (NT_PRFPREG and others); at most 16 KiB of it.
 /// Errors besides ESRCH: EINVAL, ENODEV: this CPU or kernel has no such set.

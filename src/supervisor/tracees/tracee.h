@@ -24,7 +24,7 @@ namespace sp::supervisor {
 /// A process whose threads we trace.
 struct TracedProcess {
   core::ProcessId id;
-  std::uint64_t start_time = 0;  // as in TaskStat: an exec does not change it
+  std::string command;  // its arguments, joined by blanks
   PendingStops* guard = nullptr;
   std::size_t threads = 0;
   std::size_t exiting = 0;  // threads that have reported their exit and are not reaped yet
@@ -55,6 +55,7 @@ struct Tracee {
   bool let_go = false;             // detach it as soon as none of our stops is pending
   bool is_awaited = false;         // it was interrupted to be detached
   bool was_attached_to = false;    // while it ran; until its first stop
+  bool is_new = false;             // created by a traced thread; until its first stop
   bool group_stopped = false;
   bool was_group_stopped = false;  // and SIGCONT was not delivered yet
   InterruptedCall interrupted_call;
