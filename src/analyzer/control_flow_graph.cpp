@@ -114,6 +114,12 @@ core::ControlFlowGraph graph_of(const RecursiveDescent& descent, const Resolved&
       graph.unresolved.push_back(descent.address_of(jump));
     }
   }
+  for (const auto& [jump, resolved_jump] : resolved) {
+    graph.table_destinations.insert(graph.table_destinations.end(),
+                                    resolved_jump.destinations.begin(),
+                                    resolved_jump.destinations.end());
+  }
+  sort_unique(graph.table_destinations);
   graph.transfers = descent.transfers();
   graph.unmapped = descent.unmapped();
   sort_unique(graph.unresolved);

@@ -29,12 +29,22 @@ concept Isa = requires(const typename T::Registers& registers,
   // registers.h: what PTRACE_GETREGSET NT_PRSTATUS fills, byte for byte.
   { T::kName } -> std::convertible_to<std::string_view>;  // "x86_64", "aarch64"
   { T::kElfMachine } -> std::convertible_to<std::uint16_t>;
+  { T::kHasCopies } -> std::convertible_to<bool>;
   { T::pc(registers) } -> std::same_as<core::Address>;
   { T::sp(registers) } -> std::same_as<core::Address>;
   T::set_pc(mutable_registers, address);
+  T::move_sp(mutable_registers, std::int64_t{});
+  // The general register with this number in instructions.
+  { T::general_register(mutable_registers, unsigned{}) } -> std::same_as<std::uint64_t&>;
   { T::to_dwarf(registers) } -> std::same_as<core::DwarfRegisters>;
   // Bytes below sp that a leaf function may use (128 on x86-64, 0 on AArch64).
   { T::kRedZone } -> std::convertible_to<std::uint64_t>;
+  // The base of the segment through which copied code addresses its thread's counters; false: the
+  // CPU has none, so that the base is always 0.
+  { T::kHasCounterSegment } -> std::convertible_to<bool>;
+  { T::counter_base(registers) } -> std::same_as<std::uint64_t>;
+  T::set_counter_base(mutable_registers, word);
+  { T::uses_counter_segment(registers) } -> std::same_as<bool>;
 
   // syscall.h
   { T::syscall_name(number) } -> std::same_as<std::string_view>;  // "" if it is not known
@@ -67,6 +77,9 @@ concept Isa = requires(const typename T::Registers& registers,
 
   // decoder.h: the instruction at `address` from its bytes; nothing if they do not decode.
   { T::decode(bytes, address) } -> std::same_as<std::optional<core::Instruction>>;
+  // Values that an instruction makes without reading memory and that may be addresses of code; only
+  // where kHasCopies.
+  { T::code_pointers(bytes, address) } -> std::same_as<std::vector<std::uint64_t>>;
   // Its bytes without operands: equal for instructions of the same kind.
   { T::encoding_kind(bytes) } -> std::same_as<std::uint64_t>;
 

@@ -3,19 +3,23 @@
 // The only file with conditionals on the CPU.
 #if defined(__x86_64__)
 #include "arch/x86_64/isa.h"
+#include "arch/x86_64/live_patch.h"
 #include "arch/x86_64/transfer_stub.h"
 #include "arch/x86_64/trap_handler.h"
 namespace sp::arch {
 using Native = x86_64::X86_64;
+using NativeLivePatch = x86_64::LivePatch;
 using NativeTrapHandler = x86_64::TrapHandler;
 using NativeTransferStub = x86_64::TransferStub;
 }  // namespace sp::arch
 #elif defined(__aarch64__)
 #include "arch/aarch64/isa.h"
+#include "arch/aarch64/live_patch.h"
 #include "arch/aarch64/transfer_stub.h"
 #include "arch/aarch64/trap_handler.h"
 namespace sp::arch {
 using Native = aarch64::AArch64;
+using NativeLivePatch = aarch64::LivePatch;
 using NativeTrapHandler = aarch64::TrapHandler;
 using NativeTransferStub = aarch64::TransferStub;
 }  // namespace sp::arch

@@ -54,6 +54,7 @@ struct RecordOptions {
   bool no_instrumentation = false;
   bool allow_bottlenecking = false;
   bool derive = false;
+  bool no_copies = false;
   std::uint64_t func_instrumentation_depth = 5;
   std::vector<std::string> only_funcs;
   std::vector<std::string> only_instrument_execs;

@@ -35,6 +35,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"single", 's', "step", "exact: count every executed block (by steps)", Group::exact,
      Completes::choices, "step", false, false, true},
     {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
+    {"no-copies", '\0', "", "hot code is not counted in instrumented copies", Group::exact},
     {"derive", '\0', "", "no probe if its count follows from others", Group::exact},
     {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact},
     {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,

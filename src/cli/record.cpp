@@ -224,6 +224,7 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
   options.no_instrumentation = given.has("no-instrumentation");
   options.allow_bottlenecking = given.has("allow-bottlenecking");
   options.derive = given.has("derive");
+  options.no_copies = given.has("no-copies");
   if (options.single != Single::off || options.no_instrumentation) {
     note_options_of_probes(given, options);
   }

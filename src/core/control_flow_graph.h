@@ -42,6 +42,7 @@ struct ControlFlowGraph {
   std::vector<BasicBlock> blocks;   // by start, no two overlap
   std::vector<Address> unresolved;  // indirect jumps that may go anywhere, into the function too
   std::vector<Address> transfers;   // destinations of direct calls and jumps outside of it
+  std::vector<Address> table_destinations;  // of resolved indirect jumps, sorted
   /// Addresses that control may reach but that no block holds: the middle of another block's
   /// instruction, or bytes that do not decode. No breakpoint may be inserted there.
   std::vector<Address> unmapped;

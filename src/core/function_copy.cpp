@@ -24,12 +24,35 @@ std::string_view to_string(CopyRefusal refusal) {
       return "restartable sequence";
     case CopyRefusal::too_large:
       return "too large";
+    case CopyRefusal::open_function:
+      return "entered anywhere";
     case CopyRefusal::no_room:
       return "no room";
     case CopyRefusal::no_counter:
       return "no counter";
   }
   return "";
+}
+
+std::vector<const CopyLanding*> FunctionCopy::changes_from(Address pc) const {
+  const auto next = std::lower_bound(
+      landings.begin(), landings.end(), pc,
+      [](const CopyLanding& landing, Address wanted) { return landing.at < wanted; });
+  std::vector<const CopyLanding*> changes;
+  if (next != landings.end() && next->at == pc) {
+    return changes;
+  }
+  const AddressRange ahead{pc, next != landings.end() ? next->at : original.end};
+  const auto overlaps = [&ahead](Address first, std::uint8_t size) {
+    return size > 0 && first < ahead.end && ahead.begin < first + size;
+  };
+  for (const CopyLanding& landing : landings) {
+    if (landing.form == CopyLanding::Form::jump &&
+        (overlaps(landing.at, landing.size) || overlaps(landing.via, landing.via_size))) {
+      changes.push_back(&landing);
+    }
+  }
+  return changes;
 }
 
 std::optional<CopyPoint> FunctionCopy::to_original(Address pc) const {
@@ -44,21 +67,52 @@ std::optional<CopyPoint> FunctionCopy::to_original(Address pc) const {
     return std::nullopt;
   }
   CopyPoint point;
-  point.original =
-      Address{original.begin.value() + static_cast<std::uint64_t>(std::int64_t{found->original})};
-  point.block = found->block;
-  point.is_counted = (found->flags & kCounted) != 0;
+  point.original = original_of(*found);
+  if (const auto block = block_of(point.original)) {
+    point.block = *block;
+  } else {
+    const auto after = std::upper_bound(
+        blocks.begin(), blocks.end(), pc,
+        [](Address wanted, const CopiedBlock& copied) { return wanted < copied.copy; });
+    point.block = static_cast<std::uint32_t>(after - blocks.begin() - 1);
+  }
+  point.is_counted = found->is_counted != 0;
   point.undo = undos[found->undo];
   return point;
 }
 
 std::optional<Address> FunctionCopy::to_copy(Address original_pc) const {
-  const auto found = std::find_if(map.begin(), map.end(), [&](const MapEntry& entry) {
-    return (entry.flags & kEntry) != 0 &&
-           original.begin.value() + static_cast<std::uint64_t>(std::int64_t{entry.original}) ==
-               original_pc.value();
-  });
-  return found != map.end() ? std::optional(at + found->copy) : std::nullopt;
+  const auto block = block_of(original_pc);
+  if (!block) {
+    return std::nullopt;
+  }
+  const auto offset = static_cast<std::uint32_t>(blocks[*block].copy - at);
+  auto entry = std::lower_bound(
+      map.begin(), map.end(), offset,
+      [](const MapEntry& left, std::uint32_t wanted) { return left.copy < wanted; });
+  const auto end = *block + 1 < blocks.size()
+                       ? static_cast<std::uint32_t>(blocks[*block + 1].copy - at)
+                       : static_cast<std::uint32_t>(code.size());
+  for (; entry != map.end() && entry->copy < end; ++entry) {
+    if (entry->is_entry != 0 && original_of(*entry) == original_pc) {
+      return at + entry->copy;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> FunctionCopy::block_of(Address original_pc) const {
+  const auto after = std::upper_bound(
+      blocks.begin(), blocks.end(), original_pc,
+      [](Address wanted, const CopiedBlock& block) { return wanted < block.start; });
+  if (after == blocks.begin()) {
+    return std::nullopt;
+  }
+  const CopiedBlock& block = *std::prev(after);
+  if (original_pc.value() >= block.start.value() + block.size) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(std::prev(after) - blocks.begin());
 }
 
 }  // namespace sp::core

@@ -27,15 +27,23 @@ struct FunctionToCopy {
   AddressRange bounds;
   std::span<const std::byte> code;  // the original bytes of `bounds`
   const ControlFlowGraph* graph = nullptr;
-  /// Where control comes in from outside of the copy: the entry, landing pads, destinations of jump
-  /// tables, of other functions' jumps and of pointers to code. Return sites need not be named.
+  /// Where control comes in from outside of the copy: the entry, landing pads, destinations of
+  /// other functions' jumps and of pointers to code. Return sites and destinations of jump tables
+  /// need not be named.
   std::vector<Address> entries;
   /// Control comes to no address within `bounds` but those, return sites and the leaders in
   /// `graph`. If false, no byte may be changed at which an instruction may begin, except a leader's
   /// first.
   bool is_complete = false;
-  /// Bytes that nobody executes (padding between functions), which may hold second jumps.
+  /// Instructions may begin within jumps, if control never comes to them (is_complete). False if it
+  /// may: a handler returns to where its signal came.
+  bool jumps_within = true;
+  /// Bytes that nobody executes (padding between functions), which may hold second jumps. Ranges
+  /// given to two functions must not overlap: each may use all of its own.
   std::vector<AddressRange> dead;
+  /// A register may be spilled to the stack below the red zone to count. Not in Go code, whose
+  /// nosplit chains use a stack to its last byte.
+  bool allow_spill = true;
 };
 
 /// Why a function is not copied.
@@ -49,9 +57,11 @@ enum class CopyRefusal : std::uint8_t {
   uses_counter_segment,
   restartable_sequence,  // the kernel compares pc with its range
   too_large,
-  no_room,     // in the region
-  no_counter,  // all counters are in use
+  open_function,  // control may come to any instruction, and breakpoints there would cost too much
+  no_room,        // in the region
+  no_counter,     // all counters are in use
 };
+inline constexpr std::size_t kCopyRefusals = 12;
 [[nodiscard]] std::string_view to_string(CopyRefusal refusal);
 
 /// How control comes from the original code to the copy: bytes at a leader of the original.
@@ -120,8 +130,17 @@ class FunctionCopy {
   std::vector<CopyExit> exits;
   /// Instructions of the original that control comes to out of the copy: calls, system calls.
   std::vector<Address> kept;
+  /// FunctionToCopy's. If false, control may also come to instructions of the original that have no
+  /// landing; it runs on there, uncounted, up to the next landing.
+  bool is_complete = false;
 
   [[nodiscard]] AddressRange range() const { return {at, at + code.size()}; }
+  /// The number of the block that holds an address of the original.
+  [[nodiscard]] std::optional<std::uint32_t> block_of(Address original_pc) const;
+  /// The landings whose jumps change the original between `pc` and where control next leaves the
+  /// straight-line code there, or comes to a landing. A thread that is to go on at `pc` in the
+  /// original would execute them. None if a landing begins at `pc`.
+  [[nodiscard]] std::vector<const CopyLanding*> changes_from(Address pc) const;
   /// Of a stopped thread's pc in the copy. Nothing if `pc` is not at an instruction.
   [[nodiscard]] std::optional<CopyPoint> to_original(Address pc) const;
   /// Where in the copy a thread goes on whose pc is at an instruction of the original; nothing if
@@ -129,19 +148,25 @@ class FunctionCopy {
   /// whether its block's counter is still ahead.
   [[nodiscard]] std::optional<Address> to_copy(Address original_pc) const;
 
-  /// The map between the two, compact. Sorted by `copy`.
+  /// The map between the two: an entry for each instruction of the copy, sorted by `copy`.
   struct MapEntry {
-    std::uint32_t copy = 0;     // offset of an instruction in `code`
-    std::int32_t original = 0;  // offset from `original.begin`
-    std::uint32_t block = 0;
-    std::uint8_t flags = 0;  // kCounted | kEntry
-    std::uint8_t undo = 0;   // index in `undos`
+    std::uint32_t copy = 0;           // offset in `code`
+    std::uint32_t original : 24 = 0;  // offset from original.begin, or index in `outside`
+    std::uint32_t is_outside : 1 = 0;
+    std::uint32_t is_counted : 1 = 0;
+    /// A thread may be put there from the original. One of each instruction that the copy has.
+    std::uint32_t is_entry : 1 = 0;
+    std::uint32_t undo : 5 = 0;  // index in `undos`
   };
-  static constexpr std::uint8_t kCounted = 1;
-  /// A thread may be put there from the original (first entry of each original instruction).
-  static constexpr std::uint8_t kEntry = 2;
+  static constexpr std::size_t kMostUndos = 32;
+  static constexpr std::uint64_t kLargestOriginal = std::uint64_t{1} << 24U;
   std::vector<MapEntry> map;
+  std::vector<Address> outside;    // of the function, where jumps of the copy's own lead
   std::vector<CopyUndo> undos{1};  // [0]: nothing to undo
+
+  [[nodiscard]] Address original_of(const MapEntry& entry) const {
+    return entry.is_outside != 0 ? outside[entry.original] : original.begin + entry.original;
+  }
 };
 
 }  // namespace sp::core

@@ -27,6 +27,8 @@ struct ProbedBlock {
   std::optional<TimePoint> since;
   /// When counting ended because the probe was hot and was removed.
   std::optional<TimePoint> until;
+  /// When its edges ceased to be counted, but not its hits: since then it runs from a copy.
+  std::optional<TimePoint> edges_until;
 };
 
 /// What default mode counted in a process since the last such event. A block may be reported again:

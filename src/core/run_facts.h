@@ -35,6 +35,18 @@ struct SupervisorLosses {
   std::uint64_t waited_for_cpu = 0;       // runnable, but others had the CPU
 };
 
+/// What default mode's copies of functions did.
+struct Copying {
+  std::uint64_t functions = 0;   // ran from copies
+  std::uint64_t dropped = 0;     // and ceased to, because breakpoints into them were hot
+  std::uint64_t executions = 0;  // of blocks, counted by them
+  struct Refused {
+    std::string reason;
+    std::uint64_t functions = 0;
+  };
+  std::vector<Refused> refused;
+};
+
 /// What default mode's probes did.
 struct Probing {
   std::uint64_t functions = 0;  // analyzed and instrumented
@@ -46,6 +58,7 @@ struct Probing {
   std::uint64_t windows = 0;             // of single steps
   std::uint64_t steps = 0;
   Duration cost{};  // of hits, analyses and steps; Cost::stopped includes it
+  Copying copying;
 };
 
 /// How the run ended for the user.

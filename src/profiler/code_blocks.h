@@ -23,7 +23,7 @@ struct CodeBlock {
 };
 
 struct CountedEdge : CodeProfile::Edge {
-  CountedSpan span{};  // of the block that it leaves
+  CountedSpan span{};  // of the block that it leaves, or the part of it in which edges are counted
 };
 
 /// Compares how often blocks were entered and left. Grouped by last instruction, because

@@ -74,24 +74,27 @@ class Derivation {
       code_.unplaced_hits += edge.hits;
       return;
     }
-    add_edge(*from, edge);
+    add_edge(*from, edge, {.until = reported_[*from]->edges_until});
   }
 
   void fall_through(std::size_t number) {
     const CodeBlock& block = code_.blocks[number];
     if (reported_[number]->falls_through && block.hits > 0) {
-      add_edge(number, {{block.start.module, block.last},
-                        {block.start.module, block.start.offset + block.size},
-                        core::EdgeFlow::fallthrough,
-                        block.hits,
-                        block.first_hit,
-                        block.last_hit});
+      add_edge(number,
+               {{block.start.module, block.last},
+                {block.start.module, block.start.offset + block.size},
+                core::EdgeFlow::fallthrough,
+                block.hits,
+                block.first_hit,
+                block.last_hit},
+               {});
     }
   }
 
-  void add_edge(std::size_t from, const ProbedProfile::Edge& edge) {
+  /// `counted`: the span of the edge within that of its block.
+  void add_edge(std::size_t from, const ProbedProfile::Edge& edge, const CountedSpan& counted) {
     flows_.resize(code_.blocks.size());
-    const CountedSpan& span = code_.blocks[from].span;
+    const CountedSpan span = shared(code_.blocks[from].span, counted);
     flows_[from].out += edge.hits;
     const auto to = block_of(edge.to);
     if (to && reported_[*to]->start == edge.to && code_.blocks[*to].span == span) {
@@ -106,7 +109,7 @@ class Derivation {
     for (std::size_t i = 0; i < code_.blocks.size(); ++i) {
       const CodeBlock& block = code_.blocks[i];
       const Flow& flow = flows_[i];
-      if (block.span.until || (block.hits == 0 && flow.in == 0)) {
+      if (block.span.until || reported_[i]->edges_until || (block.hits == 0 && flow.in == 0)) {
         continue;
       }
       const std::uint64_t inside = above(flow.in, block.hits);

@@ -75,6 +75,7 @@ void ProbedProfile::add(const Reported& reported) {
     add_hits(sum, reported);
     sum.since = later(sum.since, reported.since);
     sum.until = earlier(sum.until, reported.until);
+    sum.edges_until = earlier(sum.edges_until, reported.edges_until);
     return;
   }
   if (blocks_.size() >= max_blocks_) {

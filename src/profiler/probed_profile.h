@@ -19,8 +19,8 @@ class ProbedProfile {
  public:
   static constexpr std::size_t kMaxBlocks = std::size_t{1} << 21U;
 
-  /// `since` is the latest and `until` the earliest that any process reported: `hits` has every
-  /// execution of the block in between, in all processes.
+  /// `since` is the latest and `until` and `edges_until` the earliest that any process reported:
+  /// `hits` has every execution of the block in between, in all processes.
   struct Block : core::ProbedBlock<core::ModuleOffset> {
     /// One process may execute as one block what another process (or the same one later) has
     /// split in two. The smaller block is kept; `widest` is the largest size reported, and

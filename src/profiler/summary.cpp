@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "profiler/copies_text.h"
 #include "profiler/describe.h"
 #include "profiler/terminal_text.h"
 #include "profiler/text.h"
@@ -114,6 +115,9 @@ class SummaryWriter {
                           probing.uncounted_programs == 1 ? "program" : "programs");
     }
     out_.paragraph(text);
+    if (const std::string copies = copies_text(probing.copying); !copies.empty()) {
+      out_.paragraph(copies);
+    }
   }
 
   /// "function+0x12  file.c:7", or the module if the line is unknown; cut to the columns left after

@@ -1,11 +1,7 @@
 #include "supervisor/lifecycle.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "supervisor/instruments/detach.h"
@@ -15,19 +11,12 @@
 namespace sp::supervisor {
 namespace {
 
-std::uint64_t start_time_of(pid_t pid) {
-  const auto stat = read_stat(pid);
-  return stat ? stat->start_time : 0;
-}
-
-std::optional<pid_t> pid_field(std::string_view status, std::string_view name) {
-  const auto field = status_field(status, name);
-  pid_t pid = 0;
-  if (!field ||
-      std::from_chars(field->data(), field->data() + field->size(), pid).ec != std::errc{}) {
-    return std::nullopt;
+std::string command_of(pid_t pid) {
+  std::string command;
+  for (const std::string& word : read_command_line(pid)) {
+    command += (command.empty() ? "" : " ") + word;
   }
-  return pid;
+  return command;
 }
 
 /// The instrument's state of the process is its own, and not its vfork parent's.
@@ -38,47 +27,52 @@ bool owns_code(const TracedProcess& process) {
 
 }  // namespace
 
-std::shared_ptr<TracedProcess> Lifecycle::add_process(pid_t pid, core::ProcessId parent) {
+std::shared_ptr<TracedProcess> Lifecycle::add_process(pid_t pid, const TracedProcess* parent) {
   auto process = tracees_.add_process(pid);
-  process->start_time = start_time_of(pid);
-  process->guard = guardian_.guard(pid, process->start_time);
-  announce(*process, parent);
+  process->guard = guardian_.guard(pid);
+  process->command = parent != nullptr ? parent->command : command_of(pid);  // a fork's is the same
+  announce(*process, parent != nullptr ? parent->id : core::ProcessId{});
   return process;
 }
 
 std::shared_ptr<TracedProcess> Lifecycle::exec_process(
     const std::shared_ptr<TracedProcess>& before) {
   auto process = tracees_.exec_process(before->id.pid);
-  process->start_time = before->start_time;
-  process->guard = guardian_.guard(before->id.pid, process->start_time);
+  process->guard = guardian_.guard(before->id.pid);
+  process->command = command_of(before->id.pid);
   announce(*process, before->id);
   return process;
 }
 
 void Lifecycle::announce(const TracedProcess& process, core::ProcessId parent) {
-  std::string command;
-  for (const std::string& word : read_command_line(process.id.pid)) {
-    command += (command.empty() ? "" : " ") + word;
-  }
   outbox_.deliver(
-      {process.id, {}, core::Clock::now(), core::ProcessStarted{parent, std::move(command)}});
+      {process.id, {}, core::Clock::now(), core::ProcessStarted{parent, process.command}});
 }
 
 Tracee* Lifecycle::adopt(pid_t tid) {
-  const auto status = read_proc(fmt::format("/proc/{}/status", tid));
-  const auto group = status ? pid_field(*status, "Tgid") : std::nullopt;
+  const auto group = read_thread_group(tid);
   if (!group) {
     return nullptr;
   }
   auto process = tracees_.find_process(*group);
   if (process == nullptr) {
-    const auto parent = tracees_.find_process(pid_field(*status, "PPid").value_or(0));
-    process = add_process(*group, parent != nullptr ? parent->id : core::ProcessId{});
+    const auto parent = parent_of(*group);
+    process = add_process(*group, parent.get());
     if (instrument_ != nullptr) {
       begin_child(*process, tid, parent.get());
     }
   }
-  return &add_thread(tid, *group, process);
+  Tracee& tracee = add_thread(tid, *group, process);
+  tracee.is_new = true;
+  return &tracee;
+}
+
+std::shared_ptr<TracedProcess> Lifecycle::parent_of(pid_t pid) const {
+  if (const auto found = creators_.find(pid); found != creators_.end()) {
+    return found->second;
+  }
+  const auto stat = read_stat(pid);
+  return tracees_.find_process(stat ? stat->parent : 0);
 }
 
 void Lifecycle::begin_child(TracedProcess& process, pid_t tid, const TracedProcess* parent) {
@@ -93,7 +87,7 @@ void Lifecycle::begin_child(TracedProcess& process, pid_t tid, const TracedProce
     if (!process.followed && process.code_state != origin.code) {
       Instrument::clean_child(process, tid);
     } else if (run_.releasing) {
-      Instrument::restore(process);
+      instrument_->restore(process);
     }
   }
   // While it shares its parent's memory it has to be helped over the breakpoints.
@@ -101,18 +95,28 @@ void Lifecycle::begin_child(TracedProcess& process, pid_t tid, const TracedProce
 }
 
 void Lifecycle::announce_task(const Tracee& creator) {
-  const auto task = instrument_ != nullptr ? ptrace::event_message(creator.id.tid) : core::fail("");
-  if (!task || creator.process->code_state == nullptr) {
+  const auto task = ptrace::event_message(creator.id.tid);
+  if (!task) {
     return;
   }
   const auto tid = static_cast<pid_t>(*task);
-  ForkOrigin origin = instrument_->origin_of(creator);
+  const bool has_code = instrument_ != nullptr && creator.process->code_state != nullptr;
   if (Tracee* const known = tracees_.find(tid)) {
-    instrument_->inherit(*known, origin);
+    if (has_code) {
+      instrument_->inherit(*known, instrument_->origin_of(creator));
+    }
   } else if (ptrace::will_report(
                  tid)) {  // the kernel reports the newest tasks first: some are gone
-    origins_.announce(tid, std::move(origin));
+    creators_.insert_or_assign(tid, creator.process);
+    if (has_code) {
+      origins_.announce(tid, instrument_->origin_of(creator));
+    }
   }
+}
+
+void Lifecycle::forget_announced(pid_t tid) {
+  origins_.forget(tid);
+  creators_.erase(tid);
 }
 
 bool Lifecycle::awaits_tasks() {
@@ -122,8 +126,10 @@ bool Lifecycle::awaits_tasks() {
 
 Tracee& Lifecycle::add_thread(pid_t tid, pid_t pid, std::shared_ptr<TracedProcess> process) {
   Tracee& tracee = tracees_.add(tid, std::move(process));
-  outbox_.deliver({tracee.process->id, tracee.id, core::Clock::now(),
-                   core::ThreadStarted{read_name(pid, tid)}});
+  if (options_.names_threads) {
+    outbox_.deliver({tracee.process->id, tracee.id, core::Clock::now(),
+                     core::ThreadStarted{read_name(pid, tid)}});
+  }
   const bool counts = tracee.process->followed && (options_.all_threads || tid == pid);
   if (instrument_ != nullptr) {
     instrument_->add_thread(tracee, counts);
@@ -132,7 +138,7 @@ Tracee& Lifecycle::add_thread(pid_t tid, pid_t pid, std::shared_ptr<TracedProces
     }
     tracee.let_go = !tracee.process->profiled;
   }
-  origins_.forget(tid);
+  forget_announced(tid);
   if (!run_.releasing && tracee.process->profiled && counts) {
     tracee.slot = std::make_shared<SampleSlot>(tracee.process->id, tracee.id);
     tracee.slot->guard = tracee.process->guard;
@@ -183,7 +189,18 @@ void Lifecycle::flush_all() {
   }
 }
 
+void Lifecycle::note_last_name(Tracee& tracee) const {
+  const TracedProcess& process = *tracee.process;
+  const bool has_samples = process.samples > 0 || process.threads > 1 || process.from_start;
+  if (options_.names_threads && has_samples) {
+    tracee.last_name = read_name(process.id.pid, tracee.id.tid);
+  }
+}
+
 void Lifecycle::tell_names() {
+  if (!options_.names_threads) {
+    return;
+  }
   for (const auto& [tid, tracee] : tracees_.all()) {
     outbox_.deliver({tracee.process->id, tracee.id, core::Clock::now(),
                      core::ThreadStarted{read_name(tracee.process->id.pid, tid)}});

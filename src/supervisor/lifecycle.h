@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 
 #include "core/ids.h"
 #include "supervisor/channels/outbox.h"
@@ -20,6 +21,7 @@ namespace sp::supervisor {
 struct LifecycleOptions {
   bool follow_forks = true;
   bool all_threads = true;  // false: only main threads are sampled and counted
+  bool names_threads = false;
 };
 
 /// Which processes and threads are traced. Owns the tracees and the sample slots that the timer
@@ -36,8 +38,8 @@ class Lifecycle {
   [[nodiscard]] const TraceeTable& tracees() const { return tracees_; }
   [[nodiscard]] SampleSlots& slots() { return slots_; }
 
-  /// A process that was not traced before, and announces it. `parent`: serial 0 where not known.
-  std::shared_ptr<TracedProcess> add_process(pid_t pid, core::ProcessId parent);
+  /// A process that was not traced before, and announces it. `parent`: null where not known.
+  std::shared_ptr<TracedProcess> add_process(pid_t pid, const TracedProcess* parent);
   /// The same pid with another program.
   std::shared_ptr<TracedProcess> exec_process(const std::shared_ptr<TracedProcess>& before);
   /// A thread of a process that is known.
@@ -50,7 +52,7 @@ class Lifecycle {
   /// The thread is gone or detached; with the last one its process is, too.
   void remove_thread(Tracee& tracee);
   /// A task ended before its first report.
-  void forget_announced(pid_t tid) { origins_.forget(tid); }
+  void forget_announced(pid_t tid);
   void forget_all_announced() { origins_.forget_all(); }
   /// Tasks that were announced are still to come.
   [[nodiscard]] bool awaits_tasks();
@@ -61,9 +63,13 @@ class Lifecycle {
   /// after they have started.
   void flush_all();
   void tell_names();
+  /// The thread is about to exit: its last name, if it may be in the results.
+  void note_last_name(Tracee& tracee) const;
 
  private:
   void announce(const TracedProcess& process, core::ProcessId parent);
+  /// Null where it is not traced.
+  [[nodiscard]] std::shared_ptr<TracedProcess> parent_of(pid_t pid) const;
   void begin_child(TracedProcess& process, pid_t tid, const TracedProcess* parent);
   void end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread);
 
@@ -75,6 +81,8 @@ class Lifecycle {
   TraceeTable tracees_;
   SampleSlots slots_;
   ForkOrigins origins_;
+  /// Of announced tasks: /proc would have to be asked whose children they are.
+  std::unordered_map<pid_t, std::shared_ptr<TracedProcess>> creators_;
 };
 
 }  // namespace sp::supervisor

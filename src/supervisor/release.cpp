@@ -57,15 +57,17 @@ void Release::begin() {
   timer_.pause();
   run_.releasing = true;
   lifecycle_.tell_names();
-  lifecycle_.flush_all();
   auto& tracees = lifecycle_.tracees().all();
   std::set<const TracedProcess*> in_need;
   for (const auto& [tid, tracee] : tracees) {
-    Instrument::restore(*tracee.process);
+    if (instrument_ != nullptr) {
+      instrument_->restore(*tracee.process);
+    }
     if (has_memory_of_ours(*tracee.process)) {
       in_need.insert(tracee.process.get());
     }
   }
+  lifecycle_.flush_all();  // with what is counted until the code is the original's
   for (auto& [tid, tracee] : tracees) {
     // Stops that were asked for come by themselves. Other threads that run are stopped once, to be
     // detached; those that sleep are left alone, and the kernel lets go of them when we exit.

@@ -25,6 +25,7 @@ void carry_over_stop(Tracee& tracee, const TracedProcess& process) {
     tracee.slot = std::make_shared<SampleSlot>(process.id, tracee.id);  // for this stop alone
     tracee.slot->guard = process.guard;
   }
+  tracee.slot->guard->note_start_time();
   tracee.slot->by_signal = true;
   // Only from here on: the exec itself is no cost of ours.
   tracee.slot->stop_requested_at = core::Clock::now().time_since_epoch().count();

@@ -12,6 +12,7 @@
 namespace sp::supervisor {
 
 void StopHandler::on_stop(Tracee& tracee, const WaitStatus& status) {
+  const bool is_first = std::exchange(tracee.is_new, false);
   if (calls_.on_stop(tracee, status, [&] { resume(tracee, 0); })) {
     return;
   }
@@ -23,7 +24,7 @@ void StopHandler::on_stop(Tracee& tracee, const WaitStatus& status) {
   } else if (std::holds_alternative<GroupStop>(status)) {
     on_group_stop(tracee);
   } else if (std::holds_alternative<InterruptStop>(status)) {
-    on_interrupt_stop(tracee);
+    is_first ? on_first_stop(tracee) : on_interrupt_stop(tracee);
   } else if (const auto* event = std::get_if<EventStop>(&status)) {
     on_event(tracee, event->event);
   }
@@ -105,6 +106,12 @@ void StopHandler::on_group_stop(Tracee& tracee) {
   if (tracee.id.tid == parts_.run.root) {
     parts_.requests.on_root_stopped();
   }
+}
+
+/// In front of its first instruction: no call is interrupted, and nobody has asked for the stop.
+void StopHandler::on_first_stop(Tracee& tracee) {
+  calls_.set_completes(false);
+  resume(tracee, 0);
 }
 
 void StopHandler::on_interrupt_stop(Tracee& tracee) {
@@ -245,7 +252,7 @@ void StopHandler::on_exec(Tracee& tracee) {
   parts_.lifecycle.remove_thread(tracee);
   const auto process = parts_.lifecycle.exec_process(before);
   process->ignores_sigtrap = before->ignores_sigtrap;
-  process->profiled = follow_exec_ && before->followed && !runs_32_bit_code(pid);
+  process->profiled = follow_exec_ && before->followed && !ptrace::runs_32_bit_code(pid);
   begin_program(pid, process, stop_is_pending);
   parts_.run.over = parts_.run.over || (pid == parts_.run.root && !follow_exec_);
 }
@@ -277,9 +284,7 @@ void StopHandler::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>&
 void StopHandler::on_exit_event(Tracee& tracee) {
   TracedProcess& process = *tracee.process;
   ++process.exiting;
-  if (process.samples > 0 || process.threads > 1 || process.from_start) {  // else it has no row
-    tracee.last_name = read_name(process.id.pid, tracee.id.tid);
-  }
+  parts_.lifecycle.note_last_name(tracee);
   if (tracee.slot != nullptr) {
     end_pending_stop(*tracee.slot, SlotState::not_sampled);
   }

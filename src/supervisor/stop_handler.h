@@ -46,6 +46,7 @@ class StopHandler {
   [[nodiscard]] bool on_instrument_stop(Tracee& tracee, const WaitStatus& status);
   void on_signal(Tracee& tracee, int signal);
   void on_group_stop(Tracee& tracee);
+  void on_first_stop(Tracee& tracee);
   void on_interrupt_stop(Tracee& tracee);
   void on_event(Tracee& tracee, Event event);
   void on_exec(Tracee& tracee);

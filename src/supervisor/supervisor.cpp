@@ -20,12 +20,14 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
     : options_(std::move(options)),
       guardian_(guardian),
       outbox_(events),
-      lifecycle_({options_.follow_forks, options_.all_threads}, run_, guardian, outbox_),
+      lifecycle_({options_.follow_forks, options_.all_threads, options_.names_threads}, run_,
+                 guardian, outbox_),
       timer_(options_.timer, lifecycle_.slots(), meter_, user_requests_, wakeup_, events),
       sampler_(options_.sampler, outbox_),
-      instrument_(options_.make_instrument
-                      ? options_.make_instrument({outbox_, guardian, meter_, timer_})
-                      : nullptr),
+      instrument_(
+          options_.make_instrument
+              ? options_.make_instrument({outbox_, guardian, meter_, timer_, lifecycle_.tracees()})
+              : nullptr),
       requests_({run_, user_requests_, wakeup_, requests, lifecycle_, outbox_, timer_,
                  instrument_.get()}),
       stops_({run_, lifecycle_, requests_, sampler_, timer_, meter_, instrument_.get()},
@@ -76,7 +78,7 @@ void Supervisor::begin() {
     child_->go();  // its threads are met at the exec
     return;
   }
-  const auto process = lifecycle_.add_process(run_.root, {});
+  const auto process = lifecycle_.add_process(run_.root, nullptr);
   if (instrument_ != nullptr && !attached_.empty()) {
     instrument_->begin_process(*process, attached_.front(), false);
   }
@@ -124,7 +126,7 @@ void Supervisor::one_round() {
     }
   }
   outbox_.flush();
-  const auto report = instrument_ != nullptr ? ptrace::watch_any(true) : ptrace::wait_any(true);
+  const auto report = next_report();
   if (!report) {
     // ECHILD: nothing is left. Somebody wakes us while we wait for more than children.
     run_.over = true;
@@ -140,6 +142,18 @@ void Supervisor::one_round() {
     on_report(**report);
     meter_.add_following(core::Clock::now() - run_.reported_at, meter_.stopped() - charged);
   }
+}
+
+core::Result<std::optional<ptrace::Report>> Supervisor::next_report() {
+  if (instrument_ == nullptr) {
+    return ptrace::wait_any(true);
+  }
+  while (const auto tid = lifecycle_.tracees().next_left_report()) {
+    if (auto report = ptrace::watch(*tid); report && *report) {
+      return report;
+    }
+  }
+  return ptrace::watch_any(true);
 }
 
 void Supervisor::on_report(const ptrace::Report& report) {
@@ -217,8 +231,8 @@ void Supervisor::on_stop_before_exec(const WaitStatus& status) {
   const auto* event = std::get_if<EventStop>(&status);
   if (event != nullptr && event->event == Event::exec) {
     root_execed_ = true;
-    const auto process = lifecycle_.add_process(run_.root, {});
-    process->profiled = !runs_32_bit_code(run_.root);
+    const auto process = lifecycle_.add_process(run_.root, nullptr);
+    process->profiled = !ptrace::runs_32_bit_code(run_.root);
     if (!process->profiled) {
       core::log_note("'{}' is a 32-bit program: it runs, but is not profiled",
                      options_.command.front());

@@ -38,6 +38,7 @@ struct SupervisorOptions {
   bool follow_forks = true;
   bool follow_exec = true;
   bool all_threads = true;
+  bool names_threads = false;  // the results tell threads apart
   bool no_aslr = false;
   MakeInstrument make_instrument;  // empty: samples only
   SamplerOptions sampler;
@@ -85,6 +86,8 @@ class Supervisor {
 
  private:
   void one_round();
+  /// Stops that a WorldStop has seen come first: nobody else asks for them.
+  [[nodiscard]] core::Result<std::optional<ptrace::Report>> next_report();
   void on_report(const ptrace::Report& report);
   void on_end(pid_t tid, const WaitStatus& status);
   void on_load_end();

@@ -11,9 +11,7 @@
 namespace sp::supervisor {
 
 core::Result<void> SyscallRepair::interrupt(Tracee& tracee) {
-  tracee.interrupted_call.look(tracee.id.tid);
-  tracee.sleep_remain.note(tracee.id.tid);
-  return ptrace::interrupt(tracee.id.tid);
+  return supervisor::interrupt(tracee);
 }
 
 bool SyscallRepair::on_stop(Tracee& tracee, const WaitStatus& status,
@@ -34,7 +32,7 @@ bool SyscallRepair::on_stop(Tracee& tracee, const WaitStatus& status,
   if (rests_.on_stop(tracee.id, status, tracee.is_awaited, resume)) {
     return true;
   }
-  completes_ = true;
+  completes_ = !std::holds_alternative<EventStop>(status);  // no transfer creates or ends a task
   return false;
 }
 

@@ -53,7 +53,8 @@ bool machine_allows_ptrace() { return shell("\"$SP\" doctor >/dev/null").status 
 
 TEST(Doctor, judges_the_machine) {
   const ShellOutcome outcome = shell("\"$SP\" doctor");
-  for (const auto* subject : {"kernel", "ptrace", "yama", "rights", "seccomp", "memory", "cpus"}) {
+  for (const auto* subject :
+       {"kernel", "ptrace", "yama", "rights", "seccomp", "memory", "cpus", "text writes"}) {
     EXPECT_NE(outcome.output.find(std::string("  ") + subject), std::string::npos)
         << outcome.output;
   }

@@ -140,7 +140,7 @@ TEST_F(Probes, that_are_hot_are_taken_away_and_their_blocks_have_samples) {
   // Without a budget, which a loaded machine may exhaust before the loop is reached. On an emulated
   // CPU samples would then take more time than the program.
   const char* const interval = patience_factor() > 1 ? "10ms" : "100us";
-  const Profiled run = profile(directory_, {"-q", "--overhead", "0", "-i", interval},
+  const Profiled run = profile(directory_, {"-q", "--no-copies", "--overhead", "0", "-i", interval},
                                {target("spin_shares"), "600"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   EXPECT_GT(run.files.run()["probes"]["removed"], 0);
@@ -169,8 +169,8 @@ TEST_F(Probes, that_are_hot_in_threads_that_are_not_counted_are_taken_away) {
 TEST_F(Probes, without_a_limit_go_where_they_take_most_of_the_time) {
   // None of gzip's loop has a tenth of the hits, which are 20 million.
   write_file(directory_ / "text", words_of(800'000));
-  const Profiled run =
-      profile(directory_, {"-q", "--overhead", "0"}, {"gzip", "-c", directory_ / "text"});
+  const Profiled run = profile(directory_, {"-q", "--no-copies", "--overhead", "0"},
+                               {"gzip", "-c", directory_ / "text"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   EXPECT_GT(run.files.run()["probes"]["removed"], 20);
   EXPECT_EQ(run.files.run()["cost"]["overhead_is_minimum"], true);

@@ -15,6 +15,7 @@
 
 #include "arch/native.h"
 #include "core/clock.h"
+#include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
@@ -47,10 +48,18 @@ class FakeAnalysis final : public CodeAnalysis {
     map.unresolved = unresolved;
     return map;
   }
+  const core::CodeReferences& references(const File& /*file*/) override { return references_; }
+  tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
+      const core::FunctionToCopy& /*function*/, const core::CopyPlace& /*place*/) override {
+    return tl::unexpected(core::CopyRefusal::not_mapped);
+  }
   std::optional<std::uint64_t> symbol(const File& /*file*/, std::string_view /*name*/) override {
     return std::nullopt;
   }
   std::vector<Address> unresolved;
+
+ private:
+  core::CodeReferences references_;
 };
 
 class ProbedCodeTest : public ::testing::Test {
@@ -95,7 +104,7 @@ class ProbedCodeTest : public ::testing::Test {
     for (std::size_t i = 0; i < functions; ++i) {
       plan.functions.push_back({i * kFunction, (i + 1) * kFunction, {i * kFunction + 8}});
     }
-    code_->instrument_module(plan, begin_.value(), mapped(), {});
+    instrument_module(*code_, plan, begin_.value(), mapped(), {});
   }
 
   /// Offsets of the bytes that differ from the file's.

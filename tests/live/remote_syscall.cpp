@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "supervisor/injection/code_cave.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/wait_status.h"
 
@@ -284,6 +286,54 @@ TEST(RemoteSyscall, lets_a_wait_go_on_that_no_signal_ends) {
   EXPECT_EQ(end_of(child), 0);
   ::close(pipe[0]);
   ::close(pipe[1]);
+}
+
+bool program_catches_nothing(pid_t pid) {
+  const auto masks = read_signal_masks(pid);
+  return masks && (masks->caught & signal_bit(SIGUSR1)) == 0;
+}
+
+constexpr int kQueuedValue = 42;
+
+void exit_by_value(int /*signal*/, siginfo_t* info, void* /*context*/) {
+  ::_exit(info->si_code == SI_QUEUE && info->si_value.sival_int == kQueuedValue ? 0 : 1);
+}
+
+/// Makes a call while a signal is about to be delivered, and detaches with that signal.
+int call_at_signal(pid_t target) {
+  ptrace::bind_to_this_thread();
+  const auto place = find_code_cave(target);
+  sigval value{};
+  value.sival_int = kQueuedValue;
+  if (!place || !ptrace::seize(target, {}) || ::sigqueue(target, SIGUSR1, value) != 0 ||
+      !ptrace::wait_for(target)) {
+    return 1;
+  }
+  const auto answer = remote_syscall(target, *place, SYS_getpid, {});
+  return answer && *answer == target && ptrace::detach(target, SIGUSR1) ? 0 : 2;
+}
+
+TEST(RemoteSyscall, lets_a_signal_say_where_it_comes_from) {
+  const pid_t program = ::fork();
+  if (program == 0) {
+    struct sigaction action {};
+    action.sa_sigaction = exit_by_value;
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGUSR1, &action, nullptr);
+    for (volatile unsigned turns = 0;;) {
+      turns = turns + 1;
+    }
+  }
+  // A signal before the program handles it would end it.
+  while (program_catches_nothing(program)) {
+    ::sched_yield();
+  }
+  const pid_t tracer = ::fork();
+  if (tracer == 0) {
+    ::_exit(call_at_signal(program));
+  }
+  EXPECT_EQ(end_of(tracer), 0);
+  EXPECT_EQ(end_of(program), 0);
 }
 
 }  // namespace

@@ -29,7 +29,10 @@ struct AArch64 {
 
   static constexpr std::string_view kName = "aarch64";
   static constexpr std::uint16_t kElfMachine = EM_AARCH64;
+  /// Functions of it can be copied (rewriter/copy_function.h).
+  static constexpr bool kHasCopies = false;
   static constexpr std::uint64_t kRedZone = aarch64::kRedZone;
+  static constexpr bool kHasCounterSegment = aarch64::kHasCounterSegment;
   static constexpr std::span<const std::byte> kBreakpoint = aarch64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = aarch64::kLongestRelocation;
   static constexpr std::uint64_t kJumpReach = aarch64::kJumpReach;
@@ -39,8 +42,23 @@ struct AArch64 {
   static core::Address pc(const Registers& registers) { return aarch64::pc(registers); }
   static core::Address sp(const Registers& registers) { return aarch64::sp(registers); }
   static void set_pc(Registers& registers, core::Address pc) { aarch64::set_pc(registers, pc); }
+  static void move_sp(Registers& registers, std::int64_t bytes) {
+    registers.sp += static_cast<std::uint64_t>(bytes);
+  }
+  static std::uint64_t& general_register(Registers& registers, unsigned number) {
+    return registers.x.at(number);
+  }
   static core::DwarfRegisters to_dwarf(const Registers& registers) {
     return aarch64::to_dwarf(registers);
+  }
+  static std::uint64_t counter_base(const Registers& registers) {
+    return aarch64::counter_base(registers);
+  }
+  static void set_counter_base(Registers& registers, std::uint64_t base) {
+    aarch64::set_counter_base(registers, base);
+  }
+  static bool uses_counter_segment(const Registers& registers) {
+    return aarch64::uses_counter_segment(registers);
   }
 
   static std::string_view syscall_name(int number) { return aarch64::syscall_name(number); }
@@ -70,6 +88,10 @@ struct AArch64 {
   static std::optional<core::Instruction> decode(std::span<const std::byte> bytes,
                                                  core::Address address) {
     return aarch64::decode(bytes, address);
+  }
+  static std::vector<std::uint64_t> code_pointers(std::span<const std::byte> /*bytes*/,
+                                                  core::Address /*address*/) {
+    return {};
   }
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return aarch64::encoding_kind(bytes);

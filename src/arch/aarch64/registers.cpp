@@ -10,6 +10,12 @@ core::Address sp(const Registers& registers) { return core::Address{registers.sp
 
 void set_pc(Registers& registers, core::Address pc) { registers.pc = pc.value(); }
 
+std::uint64_t counter_base(const Registers& /*registers*/) { return 0; }
+
+void set_counter_base(Registers& /*registers*/, std::uint64_t /*base*/) {}
+
+bool uses_counter_segment(const Registers& /*registers*/) { return false; }
+
 core::DwarfRegisters to_dwarf(const Registers& registers) {
   core::DwarfRegisters dwarf;
   std::ranges::copy(registers.x, dwarf.values.begin());

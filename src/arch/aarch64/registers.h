@@ -29,4 +29,10 @@ void set_pc(Registers& registers, core::Address pc);
 inline constexpr std::uint64_t kCodePointerMask = ~std::uint64_t{0} << 48U;
 [[nodiscard]] core::DwarfRegisters to_dwarf(const Registers& registers);
 
+/// There is no register to address a thread's counters with that programs leave alone.
+inline constexpr bool kHasCounterSegment = false;
+[[nodiscard]] std::uint64_t counter_base(const Registers& registers);
+void set_counter_base(Registers& registers, std::uint64_t base);
+[[nodiscard]] bool uses_counter_segment(const Registers& registers);
+
 }  // namespace sp::arch::aarch64

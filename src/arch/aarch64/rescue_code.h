@@ -22,12 +22,18 @@ struct RescueCode {
   static constexpr std::size_t kCalls = 0x300;   // from here to the page's end: system calls
   static constexpr std::size_t kTries = 0x1f48;  // how often it was called, 32 bits
   static constexpr std::size_t kBreakpoints =
-      0x2000;  // address, original bytes, 1 for a gate; ..; 0
+      0x2000;  // address, original bytes, 1 for a gate, 2: never restored; ..; 0
   static constexpr std::size_t kRestorer = 0x248;
   /// What stands at kDisarmedAt once all breakpoints are removed: a jump to "unknown".
   static constexpr std::size_t kDisarmedAt = 0x24;
   static constexpr std::array<std::byte, 4> kDisarmed = {std::byte{0x0F}, std::byte{0x00},
                                                          std::byte{0x00}, std::byte{0x14}};
+  /// At kRescueAt, kPatient makes "rescue" out of reach, however often the handler was called.
+  static constexpr std::size_t kRescueAt = 0x58;
+  static constexpr std::array<std::byte, 4> kPatient = {std::byte{0x1F}, std::byte{0x20},
+                                                        std::byte{0x03}, std::byte{0xD5}};  // nop
+  static constexpr std::array<std::byte, 4> kImpatient = {std::byte{0x22}, std::byte{0x05},
+                                                          std::byte{0x00}, std::byte{0x54}};
   static constexpr auto kCode = std::to_array<unsigned char>({
       0x29, 0x08, 0x40, 0xB9,  // ldr w9, [x1, #8]; si_code
       0x3F, 0x05, 0x00, 0x71,  // cmp w9, #1; TRAP_BRKPT

@@ -97,23 +97,24 @@ Flow flow_of(const Encoding& encoding) {
 
 std::optional<core::Instruction> decode(std::span<const std::byte> bytes, core::Address address) {
   const std::optional<Encoding> encoding = read_encoding(bytes);
-  if (!encoding) {
-    return std::nullopt;
-  }
+  return encoding ? instruction_of(*encoding, address) : std::nullopt;
+}
+
+std::optional<core::Instruction> instruction_of(const Encoding& encoding, core::Address address) {
   core::Instruction instruction;
   instruction.address = address;
-  instruction.length = encoding->length;
-  instruction.flow = flow_of(*encoding);
+  instruction.length = encoding.length;
+  instruction.flow = flow_of(encoding);
   const Flow flow = instruction.flow;
   if (flow == Flow::jump || flow == Flow::branch || flow == Flow::call) {
-    const bool is_xbegin = encoding->has_modrm;
-    if (encoding->is_narrow() && !is_xbegin) {
+    const bool is_xbegin = encoding.has_modrm;
+    if (encoding.is_narrow() && !is_xbegin) {
       // Intel's CPUs ignore the prefix, AMD's take a 16-bit displacement and cut rip to 16 bits
       // (SDM volume 2, "CALL"; APM volume 3, section 1.2.3), so that neither target nor length is
       // known. No compiler emits these.
       return std::nullopt;
     }
-    instruction.target = instruction.next() + static_cast<std::uint64_t>(encoding->immediate);
+    instruction.target = instruction.next() + static_cast<std::uint64_t>(encoding.immediate);
   }
   return instruction;
 }

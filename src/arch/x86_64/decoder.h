@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "arch/x86_64/encoding.h"
 #include "core/address.h"
 #include "core/instruction.h"
 
@@ -14,6 +15,10 @@ namespace sp::arch::x86_64 {
 /// instruction or too few. May be called on any thread.
 [[nodiscard]] std::optional<core::Instruction> decode(std::span<const std::byte> bytes,
                                                       core::Address address);
+
+/// The same, of an instruction whose encoding has been read already.
+[[nodiscard]] std::optional<core::Instruction> instruction_of(const Encoding& encoding,
+                                                              core::Address address);
 
 /// The same number for instructions that differ only in displacements, immediates and registers (if
 /// separate bits name them); 0 if the bytes are not an instruction.

@@ -144,17 +144,13 @@ void take_prefixes(Cursor& cursor, Encoding& encoding) {
 /// VEX, EVEX and XOP: reads the opcode behind the prefix and returns the letter of what follows.
 char take_vector_opcode(std::uint8_t escape, Cursor& cursor, Encoding& encoding) {
   encoding.map = OpcodeMap::vector;
-  unsigned map = 1;
-  if (escape == 0xC5) {
-    cursor.take();
-  } else if (escape == 0x62) {
-    map = cursor.take() & 0x7U;
-    cursor.take();
-    cursor.take();
-  } else {
-    map = cursor.take() & 0x1FU;
-    cursor.take();
+  encoding.vector_escape = escape;
+  const unsigned payload_size = escape == 0xC5 ? 1 : (escape == 0x62 ? 3 : 2);
+  for (unsigned i = 0; i < payload_size; ++i) {
+    encoding.vector_payload[i] = cursor.take();
   }
+  const unsigned first = encoding.vector_payload[0];
+  const unsigned map = escape == 0xC5 ? 1 : first & (escape == 0x62 ? 0x7U : 0x1FU);
   encoding.opcode = cursor.take();
   switch (map) {
     case 1: {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -39,6 +40,9 @@ struct Encoding {
   std::uint8_t immediate_size = 0;
   std::int64_t immediate = 0;  // sign-extended; `enter` has its two together
   std::uint8_t length = 0;
+  /// Of the `vector` map: C5, C4 (VEX), 62 (EVEX) or 8F (XOP), and the prefix's bytes behind it.
+  std::uint8_t vector_escape = 0;
+  std::array<std::uint8_t, 3> vector_payload{};
 
   [[nodiscard]] bool wide() const { return (rex & 8U) != 0; }
   /// 66 counts: REX.W overrides it.

@@ -12,9 +12,11 @@
 #include "arch/isa.h"
 #include "arch/x86_64/atomic_sequence.h"
 #include "arch/x86_64/breakpoint.h"
+#include "arch/x86_64/code_pointers.h"
 #include "arch/x86_64/decoder.h"
 #include "arch/x86_64/emulate.h"
 #include "arch/x86_64/jump_table.h"
+#include "arch/x86_64/operands.h"
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/relocate.h"
 #include "arch/x86_64/single_step.h"
@@ -29,7 +31,10 @@ struct X86_64 {
 
   static constexpr std::string_view kName = "x86_64";
   static constexpr std::uint16_t kElfMachine = EM_X86_64;
+  /// Functions of it can be copied (rewriter/copy_function.h).
+  static constexpr bool kHasCopies = true;
   static constexpr std::uint64_t kRedZone = x86_64::kRedZone;
+  static constexpr bool kHasCounterSegment = x86_64::kHasCounterSegment;
   static constexpr std::span<const std::byte> kBreakpoint = x86_64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = x86_64::kLongestRelocation;
   static constexpr std::uint64_t kJumpReach = x86_64::kJumpReach;
@@ -39,8 +44,23 @@ struct X86_64 {
   static core::Address pc(const Registers& registers) { return x86_64::pc(registers); }
   static core::Address sp(const Registers& registers) { return x86_64::sp(registers); }
   static void set_pc(Registers& registers, core::Address pc) { x86_64::set_pc(registers, pc); }
+  static void move_sp(Registers& registers, std::int64_t bytes) {
+    registers.rsp += static_cast<std::uint64_t>(bytes);
+  }
+  static std::uint64_t& general_register(Registers& registers, unsigned number) {
+    return x86_64::general_register(registers, number);
+  }
   static core::DwarfRegisters to_dwarf(const Registers& registers) {
     return x86_64::to_dwarf(registers);
+  }
+  static std::uint64_t counter_base(const Registers& registers) {
+    return x86_64::counter_base(registers);
+  }
+  static void set_counter_base(Registers& registers, std::uint64_t base) {
+    x86_64::set_counter_base(registers, base);
+  }
+  static bool uses_counter_segment(const Registers& registers) {
+    return x86_64::uses_counter_segment(registers);
   }
 
   static std::string_view syscall_name(int number) { return x86_64::syscall_name(number); }
@@ -68,6 +88,10 @@ struct X86_64 {
   static std::optional<core::Instruction> decode(std::span<const std::byte> bytes,
                                                  core::Address address) {
     return x86_64::decode(bytes, address);
+  }
+  static std::vector<std::uint64_t> code_pointers(std::span<const std::byte> bytes,
+                                                  core::Address address) {
+    return x86_64::code_pointers(bytes, address);
   }
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return x86_64::encoding_kind(bytes);

@@ -8,6 +8,14 @@ core::Address sp(const Registers& registers) { return core::Address{registers.rs
 
 void set_pc(Registers& registers, core::Address pc) { registers.rip = pc.value(); }
 
+std::uint64_t counter_base(const Registers& registers) { return registers.gs_base; }
+
+void set_counter_base(Registers& registers, std::uint64_t base) { registers.gs_base = base; }
+
+bool uses_counter_segment(const Registers& registers) {
+  return registers.gs_base != 0 || registers.gs != 0;
+}
+
 core::DwarfRegisters to_dwarf(const Registers& r) {
   core::DwarfRegisters dwarf;
   // psABI figure 3.36.

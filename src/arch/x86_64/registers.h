@@ -49,4 +49,13 @@ inline constexpr std::uint64_t kRedZone = 128;
 void set_pc(Registers& registers, core::Address pc);
 [[nodiscard]] core::DwarfRegisters to_dwarf(const Registers& registers);
 
+/// Counters of copied code are addressed through gs, which 64-bit Linux leaves to programs. The
+/// base survives system calls, signal handlers and their return; a new thread and a forked child
+/// begin with their creator's, a new program with 0.
+inline constexpr bool kHasCounterSegment = true;
+[[nodiscard]] std::uint64_t counter_base(const Registers& registers);
+void set_counter_base(Registers& registers, std::uint64_t base);
+/// The program, or somebody else, uses the segment.
+[[nodiscard]] bool uses_counter_segment(const Registers& registers);
+
 }  // namespace sp::arch::x86_64

@@ -22,11 +22,15 @@ struct RescueCode {
   static constexpr std::size_t kCalls = 0x300;   // from here to the page's end: system calls
   static constexpr std::size_t kTries = 0x1f48;  // how often it was called, 32 bits
   static constexpr std::size_t kBreakpoints =
-      0x2000;  // address, original bytes, 1 for a gate; ..; 0
+      0x2000;  // address, original bytes, 1 for a gate, 2: never restored; ..; 0
   static constexpr std::size_t kRestorer = 0x1d0;
   /// What stands at kDisarmedAt once all breakpoints are removed: a jump to "unknown".
   static constexpr std::size_t kDisarmedAt = 0x22;
   static constexpr std::array<std::byte, 2> kDisarmed = {std::byte{0xEB}, std::byte{0x37}};
+  /// At kRescueAt, kPatient makes "rescue" out of reach, however often the handler was called.
+  static constexpr std::size_t kRescueAt = 0x59;
+  static constexpr std::array<std::byte, 2> kPatient = {std::byte{0xEB}, std::byte{0x0C}};
+  static constexpr std::array<std::byte, 2> kImpatient = {std::byte{0xEB}, std::byte{0x74}};
   static constexpr auto kCode = std::to_array<unsigned char>({
       0x8B, 0x46, 0x08,                          // mov 8(%rsi), %eax; si_code
       0x3D, 0x80, 0x00, 0x00, 0x00,              // cmp $0x80, %eax; SI_KERNEL

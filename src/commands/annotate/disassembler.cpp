@@ -25,7 +25,9 @@ struct Disassembler::Capstone {
 
 Disassembler::Disassembler(std::uint16_t machine) {
   if (machine == EM_X86_64) {
-    decode_ = arch::x86_64::decode;
+    decode_ = [](std::span<const std::byte> bytes, core::Address address) {
+      return arch::x86_64::decode(bytes, address);
+    };
     capstone_ = std::make_unique<Capstone>(CS_ARCH_X86, CS_MODE_64);
   } else if (machine == EM_AARCH64) {
     decode_ = arch::aarch64::decode;

@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "arch/native.h"
+#include "commands/doctor/copies.h"
 #include "core/fd.h"
 #include "core/mapping.h"
 #include "supervisor/linux/proc_files.h"
@@ -238,6 +240,7 @@ MachineFacts look_at_machine() {
   facts.cpus_online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   facts.clock_source =
       first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  facts.copies = supervisor::look_at_copies();
   facts.debug_files = ::access("/usr/lib/debug/.build-id", F_OK) == 0;
   return facts;
 }
@@ -252,6 +255,9 @@ std::vector<Finding> judge(const MachineFacts& facts) {
       {judge_yama(facts), judge_capabilities(facts), judge_seccomp(facts),
        judge_memory_reads(facts), judge_replaced_files(facts), judge_no_aslr(facts),
        judge_cpus(facts), judge_clock(facts), judge_debug_files(facts), judge_perf(facts)});
+  std::vector<Finding> of_copies = judge(facts.copies, facts.own.in_container);
+  findings.insert(findings.end(), std::make_move_iterator(of_copies.begin()),
+                  std::make_move_iterator(of_copies.end()));
   if (facts.own.in_container) {
     findings.push_back(
         {Level::ok, "container", "detected: only its own processes can be profiled from here", ""});

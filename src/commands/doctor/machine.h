@@ -7,6 +7,7 @@
 #include "commands/doctor/doctor.h"
 #include "core/result.h"
 #include "supervisor/startup/attach_facts.h"
+#include "supervisor/startup/copy_probe.h"
 #include "supervisor/startup/ptrace_probe.h"
 
 namespace sp::doctor {
@@ -26,6 +27,7 @@ struct MachineFacts {
   int cpus_allowed = 0;
   int cpus_online = 0;
   std::string clock_source;  // "" if unknown
+  supervisor::CopyFacts copies;
   bool debug_files = false;  // /usr/lib/debug/.build-id
 };
 

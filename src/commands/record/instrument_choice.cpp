@@ -20,12 +20,12 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
   if (options.no_instrumentation) {
     return {};
   }
-  const supervisor::ProbeOptions probes{&analysis, options.overhead_percent,
-                                        options.allow_bottlenecking, options.derive,
-                                        options.delay != core::Duration{}};
+  const supervisor::ProbeOptions probes{
+      &analysis,      options.overhead_percent,          options.allow_bottlenecking,
+      options.derive, options.delay != core::Duration{}, !options.no_copies};
   return [probes](const InstrumentParts& parts) {
     return std::make_unique<supervisor::ProbeCounter>(probes, parts.outbox, parts.guardian,
-                                                      parts.meter, parts.timer);
+                                                      parts.meter, parts.timer, parts.tracees);
   };
 }
 

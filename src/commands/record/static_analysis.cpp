@@ -1,9 +1,14 @@
 #include "commands/record/static_analysis.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "analyzer/code_references.h"
 #include "analyzer/control_flow_graph.h"
+#include "analyzer/pointer_jumps.h"
 #include "core/log.h"
+#include "rewriter/copy_function.h"
 #include "symbols/instrumentation_candidates.h"
 #include "symbols/symbol_table.h"
 
@@ -35,6 +40,7 @@ core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
   if (plan.functions.empty() && !selection_.only_funcs.empty()) {
     core::log_note("no function of {} matches --only-funcs", file.path);
   }
+  known(file).functions = plan.functions;
   return plan;
 }
 
@@ -42,6 +48,27 @@ core::ControlFlowGraph StaticAnalysis::map(core::AddressRange bounds,
                                            std::span<const core::Address> leaders,
                                            const Read& read) {
   return analyzer::build_control_flow_graph(bounds, leaders, read);
+}
+
+StaticAnalysis::Known& StaticAnalysis::known(const File& file) {
+  return known_[fmt::format("{}{} {} {}", file.root, file.path, file.image->build_id(),
+                            file.image->bytes().size())];
+}
+
+const core::CodeReferences& StaticAnalysis::references(const File& file) {
+  Known& of_file = known(file);
+  if (!of_file.references) {
+    of_file.references = analyzer::find_code_references(file.image, of_file.functions);
+  }
+  return *of_file.references;
+}
+
+tl::expected<core::FunctionCopy, core::CopyRefusal> StaticAnalysis::copy(
+    const core::FunctionToCopy& function, const core::CopyPlace& place) {
+  core::FunctionToCopy known = function;
+  known.is_complete = function.is_complete ||
+                      analyzer::jumps_to_pointers(*function.graph, function.bounds, function.code);
+  return rewriter::copy_function(known, place);
 }
 
 std::optional<std::uint64_t> StaticAnalysis::symbol(const File& file, std::string_view name) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,9 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds,
                                            std::span<const core::Address> leaders,
                                            const Read& read) override;
+  [[nodiscard]] const core::CodeReferences& references(const File& file) override;
+  [[nodiscard]] tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
+      const core::FunctionToCopy& function, const core::CopyPlace& place) override;
   [[nodiscard]] std::optional<std::uint64_t> symbol(const File& file,
                                                     std::string_view name) override;
 
@@ -37,6 +42,13 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   symbols::CodeSelection selection_;
   std::vector<std::string> not_mapped_;  // of only_modules
   bool has_seen_files_ = false;
+  struct Known {
+    std::vector<core::CandidateFunction> functions;
+    std::optional<core::CodeReferences> references;
+  };
+  Known& known(const File& file);
+
+  std::map<std::string, Known> known_;  // by path and build-id
 };
 
 }  // namespace sp::record

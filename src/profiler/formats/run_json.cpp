@@ -180,6 +180,16 @@ void write_probes(JsonWriter& json, const RunReport& report) {
   json.key("branches").number(report.explored.branches);
   json.key("disagreements").number(report.explored.disagreements);
   json.key("cost_us").real(std::chrono::duration<double, std::micro>(probing.cost).count());
+  json.key("copies").begin_object();
+  json.key("functions").number(probing.copying.functions);
+  json.key("dropped").number(probing.copying.dropped);
+  json.key("executions").number(probing.copying.executions);
+  json.key("refused").begin_object();
+  for (const core::Copying::Refused& refused : probing.copying.refused) {
+    json.key(refused.reason).number(refused.functions);
+  }
+  json.end_object();
+  json.end_object();
   json.end_object();
 }
 

@@ -38,6 +38,9 @@ struct BreakpointSite {
   Gate gate = Gate::none;
   std::uint16_t gate_number = 0;  // of the call behind a Gate::at_number
 
+  /// The thread is to go on here, in a copy of the function; 0: there is none.
+  core::Address copy;
+
   /// Where the instruction went last: only to code that is known and has its breakpoints.
   EdgeCache edge_cache;
 };

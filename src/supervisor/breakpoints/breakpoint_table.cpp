@@ -15,8 +15,10 @@ using Rescue = arch::NativeTrapHandler::Rescue;
 using core::Address;
 
 /// A thread that passes a gate may block SIGTRAP, and then no breakpoint may be left.
-bool is_restored_last(const BreakpointSite& site) {
-  return site.gate != Gate::none || site.instruction.flow == core::Flow::syscall;
+RestoreOrder order_of(const BreakpointSite& site) {
+  return site.gate != Gate::none || site.instruction.flow == core::Flow::syscall
+             ? RestoreOrder::last
+             : RestoreOrder::first;
 }
 
 }  // namespace
@@ -131,8 +133,8 @@ BreakpointSite& BreakpointTable::site_of(const core::Instruction& instruction) {
 
 bool BreakpointTable::insert(BreakpointSite& site) {
   const Address address = site.instruction.address;
-  return may_insert_ && !unwritable_pages_.contains(address.value() / kEditedPage) &&
-         write_breakpoint(site);
+  return may_insert_ && !jumps_.overlap(address, Native::kBreakpoint.size()) &&
+         !unwritable_pages_.contains(address.value() / kEditedPage) && write_breakpoint(site);
 }
 
 bool BreakpointTable::write_breakpoint(BreakpointSite& site) {
@@ -156,7 +158,7 @@ bool BreakpointTable::add_to_journal(BreakpointSite& site) {
   if (site.journal_entry == Journal::kNoEntry) {
     register_memory();
     site.journal_entry = guardian_.journal().add(space_, site.instruction.address, site.code,
-                                                 is_restored_last(site));
+                                                 order_of(site) == RestoreOrder::last);
   }
   return site.journal_entry != Journal::kNoEntry;
 }
@@ -164,13 +166,13 @@ bool BreakpointTable::add_to_journal(BreakpointSite& site) {
 /// In the target as well; flush() has to follow.
 bool BreakpointTable::add_to_journals(BreakpointSite& site) {
   if (site.target_entry == TargetJournal::kNoEntry && target_journal_.place().size() > 0) {
-    site.target_entry =
-        target_journal_.add(site.instruction.address, site.code, is_restored_last(site));
+    site.target_entry = target_journal_.add(site.instruction.address, site.code, order_of(site));
     if (site.target_entry == TargetJournal::kNoEntry) {
       return false;
     }
   }
-  return add_to_journal(site);
+  return target_journal_.set_order(memory_, site.target_entry, order_of(site)) &&
+         add_to_journal(site);
 }
 
 bool BreakpointTable::remove(BreakpointSite& site) {
@@ -226,7 +228,9 @@ void BreakpointTable::insert_all(std::vector<BreakpointSite*> sites) {
   if (!may_insert_) {
     return;
   }
-  std::erase_if(sites, [](const BreakpointSite* site) { return site->inserted; });
+  std::erase_if(sites, [this](const BreakpointSite* site) {
+    return site->inserted || jumps_.overlap(site->instruction.address, Native::kBreakpoint.size());
+  });
   for_each_page(sites, [this](std::span<BreakpointSite* const> of_page, std::uint64_t page) {
     if (unwritable_pages_.contains(page)) {
       return;

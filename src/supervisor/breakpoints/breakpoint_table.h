@@ -18,6 +18,7 @@
 #include "core/instruction.h"
 #include "core/mapping.h"
 #include "supervisor/breakpoints/breakpoint_site.h"
+#include "supervisor/breakpoints/jump_ranges.h"
 #include "supervisor/breakpoints/original_code.h"
 #include "supervisor/breakpoints/target_journal.h"
 #include "supervisor/breakpoints/written_code.h"
@@ -112,6 +113,10 @@ class BreakpointTable {
   std::size_t fetch(core::Address from, std::span<std::byte> into) {
     return original_.fetch(memory_, from, into);
   }
+  /// fetch() gives the original bytes of the range whatever is written there.
+  [[nodiscard]] bool keeps_original(core::AddressRange range) const {
+    return original_.keeps(range);
+  }
 
   /// Removes or inserts one breakpoint. False where the target's memory could not be written.
   bool remove(BreakpointSite& site);
@@ -171,8 +176,12 @@ class BreakpointTable {
     xol_.make_room(near, trap_handler_.syscall_site, tid);
   }
   [[nodiscard]] XolArea& xol() { return xol_; }
+  /// Where jumps to copies stand (copies/code_patches.h), and so no breakpoint is inserted.
+  [[nodiscard]] JumpRanges& jumps() { return jumps_; }
+  [[nodiscard]] TargetJournal& target_journal() { return target_journal_; }
 
  protected:
+  [[nodiscard]] Guardian& guardian() { return guardian_; }
   /// The site of an instruction, created where it is new.
   BreakpointSite& site_of(const core::Instruction& instruction);
   /// Remembers the removed breakpoints of a range over forget_sites(), for remove_written_back().
@@ -201,6 +210,7 @@ class BreakpointTable {
   bool may_insert_;
   TrapHandler trap_handler_;
   XolArea xol_;
+  JumpRanges jumps_;
   TargetMemory memory_;
   OriginalCode original_;
   std::unordered_set<std::uint64_t> unwritable_pages_;

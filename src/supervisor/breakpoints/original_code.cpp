@@ -55,6 +55,16 @@ const OriginalCode::Page* OriginalCode::page(const TargetMemory& memory, Address
   return (pages_[number] = std::move(fresh)).get();
 }
 
+bool OriginalCode::keeps(core::AddressRange range) const {
+  for (std::uint64_t page = range.begin.value() / kPageSize; page * kPageSize < range.end.value();
+       ++page) {
+    if (!pages_.contains(page)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void OriginalCode::forget(core::AddressRange range) {
   const std::uint64_t first = range.begin.value() / kPageSize;
   const std::uint64_t end = (range.end.value() + kPageSize - 1) / kPageSize;

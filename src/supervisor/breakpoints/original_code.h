@@ -17,8 +17,9 @@
 
 namespace sp::supervisor {
 
-/// The code of an address space without the breakpoints in it. Keeps a copy of each file-backed
-/// page from before the first breakpoint was written there. Runs on the ptrace thread.
+/// The code of an address space without the breakpoints and the jumps to copies in it. Keeps a copy
+/// of each file-backed page from before the first of them was written there. Runs on the ptrace
+/// thread.
 class OriginalCode {
  public:
   OriginalCode() = default;
@@ -38,6 +39,8 @@ class OriginalCode {
   /// One instruction, from its original bytes.
   [[nodiscard]] std::optional<core::Instruction> decode(const TargetMemory& memory,
                                                         core::Address address);
+  /// fetch() reads nothing of the range from the target.
+  [[nodiscard]] bool keeps(core::AddressRange range) const;
   /// Drops the pages that overlap a range: there may be other code now.
   void forget(core::AddressRange range);
 

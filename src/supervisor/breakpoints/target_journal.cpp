@@ -19,12 +19,12 @@ void TargetJournal::begin(core::AddressRange place) {
 }
 
 TargetJournal::EntryId TargetJournal::add(core::Address address,
-                                          std::span<const std::byte> original, bool last) {
+                                          std::span<const std::byte> original, RestoreOrder order) {
   // Zeros behind the last entry end the list.
   if ((entries_.size() + 2) * sizeof(Entry) > place_.size()) {
     return kNoEntry;
   }
-  Entry entry{address.value(), 0, last ? 1U : 0U};
+  Entry entry{address.value(), 0, order};
   std::memcpy(&entry.original, original.data(), arch::Native::kBreakpoint.size());
   entries_.push_back(entry);
   return static_cast<EntryId>(entries_.size() - 1);
@@ -35,10 +35,21 @@ void TargetJournal::remove(const TargetMemory& memory, EntryId id) {
     return;
   }
   entries_[id].address = kNowhere;
-  if (id < written_) {
-    (void)memory.write(place_.begin + id * sizeof(Entry),
-                       std::as_bytes(std::span(&entries_[id], 1)));
+  (void)write_one(memory, id);
+}
+
+bool TargetJournal::set_order(const TargetMemory& memory, EntryId id, RestoreOrder order) {
+  if (id >= entries_.size() || entries_[id].order == order) {
+    return true;
   }
+  entries_[id].order = order;
+  return write_one(memory, id);
+}
+
+/// What flush() has not written yet, it will.
+bool TargetJournal::write_one(const TargetMemory& memory, EntryId id) const {
+  return id >= written_ || memory.write(place_.begin + id * sizeof(Entry),
+                                        std::as_bytes(std::span(&entries_[id], 1)));
 }
 
 bool TargetJournal::write_from(const TargetMemory& memory, std::size_t first) const {

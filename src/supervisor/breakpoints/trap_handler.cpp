@@ -15,6 +15,7 @@
 #include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/injection/code_cave.h"
+#include "supervisor/injection/kept_signal.h"
 #include "supervisor/injection/remote_stops.h"
 #include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/proc_files.h"
@@ -152,23 +153,6 @@ void install(BreakpointTable& code, pid_t tid) {
     handler.page = Address{};
   }
 }
-
-/// Keeps the signal of a stop over calls made in it.
-class KeptSignal {
- public:
-  explicit KeptSignal(pid_t tid) : tid_(tid), info_(ptrace::signal_info(tid)) {}
-  KeptSignal(const KeptSignal&) = delete;
-  KeptSignal& operator=(const KeptSignal&) = delete;
-  ~KeptSignal() {
-    if (info_) {
-      (void)ptrace::set_signal_info(tid_, *info_);
-    }
-  }
-
- private:
-  pid_t tid_;
-  core::Result<siginfo_t> info_;
-};
 
 }  // namespace
 

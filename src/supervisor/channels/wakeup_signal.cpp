@@ -24,6 +24,8 @@ void WakeupSignal::target_this_thread() {
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
+void WakeupSignal::interrupt(pid_t tid) { ::syscall(SYS_tgkill, ::getpid(), tid, wakeup_signal()); }
+
 void WakeupSignal::send() {
   sent_ = true;
   resend();
@@ -31,7 +33,7 @@ void WakeupSignal::send() {
 
 void WakeupSignal::resend() {
   if (sent_ && tid_ != 0) {
-    ::syscall(SYS_tgkill, ::getpid(), tid_, wakeup_signal());
+    interrupt(tid_);
   }
 }
 

@@ -14,6 +14,9 @@ class WakeupSignal {
   /// Makes the calling thread the one that is woken, and installs an empty handler.
   void target_this_thread();
 
+  /// Ends a wait of another thread of ours.
+  static void interrupt(pid_t tid);
+
   /// Any thread.
   void send();
   /// Sends again if the last signal was not taken yet.

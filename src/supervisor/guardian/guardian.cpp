@@ -63,9 +63,7 @@ Guardian::~Guardian() {
   ::munmap(tables_, sizeof(SharedTables));
 }
 
-PendingStops* Guardian::guard(pid_t pid, std::uint64_t start_time) {
-  return tables_->pending_stops.add(pid, start_time);
-}
+PendingStops* Guardian::guard(pid_t pid) { return tables_->pending_stops.add(pid); }
 
 void Guardian::release(PendingStops* entry) {
   if (entry != nullptr) {

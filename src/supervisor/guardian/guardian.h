@@ -49,7 +49,7 @@ class Guardian {
 
   /// An entry of the pending-stop table; null if all are taken: then the process must not be sent
   /// SIGSTOP.
-  [[nodiscard]] PendingStops* guard(pid_t pid, std::uint64_t start_time);
+  [[nodiscard]] PendingStops* guard(pid_t pid);
   static void release(PendingStops* entry);
 
   /// Registers the /proc/PID/mem descriptor of an address space that breakpoints are inserted in.

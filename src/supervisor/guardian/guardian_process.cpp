@@ -12,19 +12,26 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/fd.h"
 #include "supervisor/guardian/guardian_messages.h"
 #include "supervisor/guardian/orphan_cleanup.h"
+#include "supervisor/guardian/restoration.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 namespace {
 
 constexpr int kSocket = 3;
+
+/// What superprofiler has registered, by the number of the address space.
+using Memories = std::map<std::uint32_t, core::UniqueFd>;
+using Handlers = std::map<std::uint32_t, std::uint64_t>;
 
 /// Returns true when superprofiler says goodbye, false when it is dead.
 bool listen_until_the_end(int death, Memories& memories, Handlers& handlers) {
@@ -101,6 +108,15 @@ int open_death_descriptor() {
   return ::signalfd(-1, &of_death, SFD_CLOEXEC);
 }
 
+std::vector<SpaceMemory> registered(const Memories& memories, const Handlers& handlers) {
+  std::vector<SpaceMemory> all;
+  for (const auto& [space, memory] : memories) {
+    const auto handler = handlers.find(space);
+    all.push_back({space, memory.get(), handler != handlers.end() ? handler->second : 0});
+  }
+  return all;
+}
+
 }  // namespace
 
 void run_guardian_process(SharedTables& tables, const Journal& journal, int socket) {
@@ -114,11 +130,12 @@ void run_guardian_process(SharedTables& tables, const Journal& journal, int sock
   Handlers handlers;
   if (!listen_until_the_end(death, memories, handlers)) {
     tables.steps.end_steps();
-    journal.restore(memories);
+    const auto spaces = registered(memories, handlers);
+    restore_memories(journal, spaces, superprofiler);
     const sched_param ordinary{};
     (void)::sched_setscheduler(0, SCHED_OTHER, &ordinary);
     tables.pending_stops.undo();
-    clean_up_orphans(journal, memories, handlers, superprofiler);
+    clean_up_orphans(journal, spaces, superprofiler);
   }
   ::_exit(0);
 }

@@ -2,62 +2,109 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
 #include "core/address.h"
-#include "core/fd.h"
+#include "supervisor/guardian/code_change.h"
 
 namespace sp::supervisor {
 
-/// The undo log of changed bytes: all breakpoints in the memory of all targets. Lives in memory
-/// that is shared with the guardian process, which restores the original bytes if superprofiler
-/// dies without having done it.
+/// Entries in memory that is shared with a forked process, which reads what is there when this one
+/// is dead. `Entry` has an atomic `address`, 0 in a free one, which is written last.
+template <typename Entry>
+class SharedEntries {
+ public:
+  using Id = std::uint32_t;
+  static constexpr Id kNone = ~Id{0};
+
+  /// Maps the memory. If that fails, no entry can be added.
+  SharedEntries();
+  SharedEntries(const SharedEntries&) = delete;
+  SharedEntries& operator=(const SharedEntries&) = delete;
+  ~SharedEntries();
+
+  /// kNone if it is full. `fill` sets all but the address.
+  template <typename Fill>
+  [[nodiscard]] Id add(core::Address address, const Fill& fill);
+  void remove(Id id);
+  /// `visit(address, entry)` for each entry in use.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (Id id = 0; shared_ != nullptr && id < shared_->used; ++id) {
+      const Entry& entry = shared_->entries[id];
+      if (const auto address = entry.address.load(std::memory_order_acquire); address != 0) {
+        visit(core::Address{address}, entry);
+      }
+    }
+  }
+
+ private:
+  struct Shared {
+    std::atomic<Id> used;  // entries from here on were never used
+    Entry entries[1];
+  };
+  // 64 MiB that cost nothing until they are written.
+  static constexpr std::size_t kSize = std::size_t{64} << 20U;
+  static constexpr Id kEntries = (kSize - sizeof(Shared)) / sizeof(Entry);
+
+  Shared* shared_ = nullptr;
+  std::vector<Id> free_;
+};
+
+/// The undo log of changed bytes: all breakpoints in the memory of all targets, and all longer
+/// changes. Lives in memory that is shared with the guardian process, which restores the original
+/// bytes if superprofiler dies without having done it (restoration.h).
 ///
-/// One entry is one breakpoint. It is written before the breakpoint is inserted and erased after it
-/// was removed, so at any instant every breakpoint has one; the guardian checks what is there.
+/// An entry is written before what it undoes and erased after it was undone, so at any instant
+/// every change has one; the guardian checks what is there.
 class Journal {
  public:
   using EntryId = std::uint32_t;
   static constexpr EntryId kNoEntry = ~EntryId{0};
 
-  /// Maps the shared memory; call it before the guardian is forked. If that fails, no entry can be
-  /// added.
-  Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
-  ~Journal();
+  struct Breakpoint {
+    std::atomic<std::uint64_t> address;
+    std::uint32_t space_and_last;
+    std::uint32_t original;
 
-  /// kNoEntry if the journal is full. `last`: to be restored after all others.
+    [[nodiscard]] std::uint32_t space() const { return space_and_last & ~kLast; }
+    [[nodiscard]] bool is_last() const { return (space_and_last & kLast) != 0; }
+  };
+  struct Change {
+    std::atomic<std::uint64_t> address;
+    std::uint32_t space;
+    std::uint32_t size;
+    std::array<std::byte, CodeChange::kLongest> from;
+    std::array<std::byte, CodeChange::kLongest> to;
+  };
+
+  /// Call it before the guardian is forked.
+  Journal() = default;
+
+  /// A breakpoint is to be inserted. kNoEntry if the journal is full. `last`: to be restored after
+  /// all others.
   [[nodiscard]] EntryId add(std::uint32_t space, core::Address address,
                             std::span<const std::byte> original, bool last = false);
-  void remove(EntryId id);
+  void remove(EntryId id) { breakpoints_.remove(id); }
+
+  /// What the guardian is to do: to change the jump to a copy (from) back to the original bytes
+  /// (to), or an instruction of a copy (from) to a jump out of it (to). Its numbers are not those
+  /// of breakpoints.
+  [[nodiscard]] EntryId add_change(std::uint32_t space, const CodeChange& change);
+  void remove_change(EntryId id) { changes_.remove(id); }
 
   /// A number for a new address space.
   [[nodiscard]] std::uint32_t new_space() { return next_space_++; }
 
-  /// Restores the original bytes in the address spaces whose memory is given. Runs in the guardian
-  /// process.
-  void restore(const std::map<std::uint32_t, core::UniqueFd>& memories) const;
+  [[nodiscard]] const SharedEntries<Breakpoint>& breakpoints() const { return breakpoints_; }
+  [[nodiscard]] const SharedEntries<Change>& changes() const { return changes_; }
 
  private:
-  struct Entry {
-    std::atomic<std::uint64_t> address;  // 0: free
-    std::uint32_t space;                 // with kLast
-    std::uint32_t original;
-  };
-  struct Shared {
-    std::atomic<std::uint32_t> used;  // entries from here on were never used
-    Entry entries[1];
-  };
   static constexpr std::uint32_t kLast = 1U << 31U;
-  // 64 MiB that cost nothing until they are written.
-  static constexpr std::size_t kSize = std::size_t{64} << 20U;
-  static constexpr EntryId kEntries = (kSize - sizeof(Shared)) / sizeof(Entry);
 
-  Shared* shared_ = nullptr;
-  std::vector<EntryId> free_;
+  SharedEntries<Breakpoint> breakpoints_;
+  SharedEntries<Change> changes_;
   std::uint32_t next_space_ = 1;
 };
 

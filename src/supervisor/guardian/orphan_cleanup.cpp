@@ -12,29 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "arch/native.h"
+#include "supervisor/guardian/handler_page.h"
 #include "supervisor/guardian/orphaned_children.h"
+#include "supervisor/guardian/restoration.h"
 #include "supervisor/guardian/trap_drain.h"
 
 namespace sp::supervisor {
 namespace {
 
-using Rescue = arch::NativeTrapHandler::Rescue;
 using std::chrono::milliseconds;
-
-/// Checks the owner first: by now another superprofiler may have attached, with a handler at the
-/// same address.
-void disarm(int memory, std::uint64_t handler, std::uint64_t superprofiler) {
-  constexpr auto& kDisarmed = Rescue::kDisarmed;
-  const auto at = static_cast<off_t>(handler);
-  std::uint64_t owner = 0;
-  if (::pread(memory, &owner, sizeof owner, at + static_cast<off_t>(Rescue::kOwner)) ==
-          static_cast<ssize_t>(sizeof owner) &&
-      owner == superprofiler) {
-    [[maybe_unused]] const ssize_t written = ::pwrite(memory, kDisarmed.data(), kDisarmed.size(),
-                                                      at + static_cast<off_t>(Rescue::kDisarmedAt));
-  }
-}
 
 /// The process that a memory descriptor belongs to; 0 if that cannot be told.
 pid_t owner_of(int memory) {
@@ -48,8 +34,7 @@ pid_t owner_of(int memory) {
 
 /// A handler that threads may still be on their way to.
 struct ArmedHandler {
-  int memory;
-  std::uint64_t address;
+  SpaceMemory memory;
   TrapDrain threads;
 };
 
@@ -63,7 +48,7 @@ void disarm_when_drained(std::vector<ArmedHandler> armed, std::uint64_t superpro
     std::erase_if(armed, [&](ArmedHandler& handler) {
       const bool is_drained = handler.threads.check();
       if (is_drained) {
-        disarm(handler.memory, handler.address, superprofiler);
+        disarm_handler(handler.memory, superprofiler);
       }
       return is_drained;
     });
@@ -73,31 +58,35 @@ void disarm_when_drained(std::vector<ArmedHandler> armed, std::uint64_t superpro
 
 }  // namespace
 
-void clean_up_orphans(const Journal& journal, const Memories& memories, const Handlers& handlers,
+void clean_up_orphans(const Journal& journal, std::span<const SpaceMemory> memories,
                       std::uint64_t superprofiler) {
   constexpr int kRounds = 200;
   constexpr int kQuietRounds = 20;
   std::set<std::uint64_t> addresses;
   std::set<pid_t> known;
   std::vector<ArmedHandler> armed;
-  for (const auto& [space, memory] : memories) {
-    const pid_t pid = owner_of(memory.get());
+  for (const SpaceMemory& memory : memories) {
+    const pid_t pid = owner_of(memory.descriptor);
     known.insert(pid);
-    if (const auto handler = handlers.find(space); handler != handlers.end()) {
-      addresses.insert(handler->second);
-      armed.push_back({memory.get(), handler->second, TrapDrain(pid)});
+    if (memory.handler != 0) {
+      addresses.insert(memory.handler);
+      armed.push_back({memory, TrapDrain(pid)});
     }
   }
-  std::vector<Memories> orphan_memories;
+  std::vector<core::UniqueFd> open;
   for (int round = 0, quiet = 0; round < kRounds && quiet < kQuietRounds && !addresses.empty();
        ++round) {
     auto orphans = find_orphaned_children(addresses, superprofiler, known);
     quiet = orphans.empty() ? quiet + 1 : 0;
+    std::vector<SpaceMemory> found;
     for (OrphanedChild& orphan : orphans) {
       known.insert(orphan.pid);
-      armed.push_back({orphan.memory.get(), orphan.handler, TrapDrain(orphan.pid)});
-      orphan_memories.emplace_back()[orphan.space] = std::move(orphan.memory);
-      journal.restore(orphan_memories.back());
+      found.push_back({orphan.space, orphan.memory.get(), orphan.handler});
+      armed.push_back({found.back(), TrapDrain(orphan.pid)});
+      open.push_back(std::move(orphan.memory));
+    }
+    if (!found.empty()) {
+      restore_memories(journal, found, superprofiler);
     }
     std::this_thread::sleep_for(milliseconds(10));
   }

@@ -19,10 +19,17 @@ bool is_same_process(const PendingStops& entry) {
 
 }  // namespace
 
-PendingStops* PendingStopTable::add(pid_t pid, std::uint64_t start_time) {
+void PendingStops::note_start_time() {
+  if (start_time == 0) {
+    const auto stat = read_stat(pid);
+    start_time = stat ? stat->start_time : 0;
+  }
+}
+
+PendingStops* PendingStopTable::add(pid_t pid) {
   for (PendingStops& entry : entries) {
     if (entry.pid == 0) {
-      entry.start_time = start_time;
+      entry.start_time = 0;
       entry.stops_in_flight = 0;
       entry.stopped_by_others = false;
       entry.pid = pid;

@@ -210,7 +210,8 @@ void end_interrupted_call(pid_t tid, const ThreadState& before, int delivered,
 }  // namespace
 
 core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
-                                          const std::array<std::uint64_t, 6>& arguments) {
+                                          const std::array<std::uint64_t, 6>& arguments,
+                                          bool trap_is_served) {
   if (place == Address{} || !is_free_to_call(tid)) {
     return core::fail("calling in the target", EPERM);
   }
@@ -228,13 +229,19 @@ core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
   }
   const auto stub =
       NativeTrapHandler::trampoline(before->registers, before->mask, before->sets, space);
-  const int delivered = signal_to_be_delivered(tid);
+  const int reported = signal_to_be_delivered(tid);
+  const int delivered = trap_is_served && reported == SIGTRAP ? 0 : reported;
+  const auto info = ptrace::signal_info(tid);
   const MakeCall make_call = [&](long call, const std::array<std::uint64_t, 6>& with) {
     return delivered == 0 && !stub.empty() ? call_by_stub(tid, place, *before, stub, call, with)
                                            : call_by_step(tid, place, *before, call, with);
   };
   auto result = make_call(number, arguments);
   end_interrupted_call(tid, *before, delivered, make_call);
+  if (delivered != 0 && info) {
+    // It stands in the stop of a step now: without this the signal would come from nobody.
+    (void)ptrace::set_signal_info(tid, *info);
+  }
   deferred.send_again(tid);
   return result;
 }

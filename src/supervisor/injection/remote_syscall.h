@@ -19,8 +19,12 @@ namespace sp::supervisor {
 /// If no signal is about to be delivered, the call is made by a few instructions that restore the
 /// thread's registers and mask by themselves: if we are killed meanwhile, the thread goes on as if
 /// nothing had happened, and those bytes stay in the cave. Afterwards the thread is in a stop of
-/// PTRACE_INTERRUPT.
+/// PTRACE_INTERRUPT. Else it is in one from which that signal can be delivered, with its siginfo.
+///
+/// `trap_is_served`: where the thread stands at a SIGTRAP, that was ours, and its registers are
+/// those that it goes on with: nothing is to be delivered.
 [[nodiscard]] core::Result<std::int64_t> remote_syscall(
-    pid_t tid, core::Address place, long number, const std::array<std::uint64_t, 6>& arguments);
+    pid_t tid, core::Address place, long number, const std::array<std::uint64_t, 6>& arguments,
+    bool trap_is_served = false);
 
 }  // namespace sp::supervisor

@@ -35,8 +35,11 @@ bool is_behind_call(pid_t tid, ptrace::Registers registers) {
   return stands_before_call(tid, registers);
 }
 
-/// Puts the thread to where its call returns that sum.
-void settle(pid_t tid, ptrace::Registers returning, std::uint64_t sum) {
+/// Puts the thread to where its call returns that sum. It may have been given another slot of
+/// counters since `returning` was read: that is taken from `now`.
+void settle(pid_t tid, ptrace::Registers returning, const ptrace::Registers& now,
+            std::uint64_t sum) {
+  Native::set_counter_base(returning, Native::counter_base(now));
   NativeTransferStub::set_result(returning, sum);
   (void)ptrace::set_registers(tid, returning);
 }
@@ -49,7 +52,7 @@ void TransferRests::take_over(core::ProcessId process, core::ThreadId thread) {
   const auto offset = registers ? area->offset_of(Native::pc(*registers)) : std::nullopt;
   const auto slot = offset ? area->slot_of(thread.tid) : std::nullopt;
   if (slot) {
-    settle(thread.tid, NativeTransferStub::returning(*registers, *slot),
+    settle(thread.tid, NativeTransferStub::returning(*registers, *slot), *registers,
            NativeTransferStub::sum(*registers, *offset));
   }
 }
@@ -76,7 +79,7 @@ bool TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status, boo
     return true;
   }
   if (offset) {
-    settle(thread.tid, rest.returning, NativeTransferStub::sum(*registers, *offset));
+    settle(thread.tid, rest.returning, *registers, NativeTransferStub::sum(*registers, *offset));
     rests_.erase(found);
     return false;
   }
@@ -88,7 +91,7 @@ bool TransferRests::on_stop(core::ThreadId thread, const WaitStatus& status, boo
     return false;
   }
   // The steps have left their flag in a register.
-  settle(thread.tid, rest.returning,
+  settle(thread.tid, rest.returning, *registers,
          static_cast<std::uint64_t>(NativeTrapHandler::result(*registers)));
   rests_.erase(found);
   resume();

@@ -1,16 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
 
 #include "core/address.h"
+#include "core/code_references.h"
 #include "core/control_flow_graph.h"
 #include "core/elf_image.h"
+#include "core/function_copy.h"
 
 namespace sp::supervisor {
 
@@ -44,6 +49,11 @@ class CodeAnalysis {
   [[nodiscard]] virtual core::ControlFlowGraph map(core::AddressRange bounds,
                                                    std::span<const core::Address> leaders,
                                                    const Read& read) = 0;
+  /// Of a file that was planned; see analyzer/code_references.h.
+  [[nodiscard]] virtual const core::CodeReferences& references(const File& file) = 0;
+  /// See rewriter/copy_function.h.
+  [[nodiscard]] virtual tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
+      const core::FunctionToCopy& function, const core::CopyPlace& place) = 0;
   /// The ELF address of a dynamic symbol.
   [[nodiscard]] virtual std::optional<std::uint64_t> symbol(const File& file,
                                                             std::string_view name) = 0;

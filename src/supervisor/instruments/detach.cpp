@@ -46,8 +46,11 @@ bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, SigtrapMask
     if (has_memory_of_ours(*tracee.process) && postpone_calls(code, tid)) {
       return false;
     }
-    if (!code.xol().empty() && others_are_out(tracee)) {
-      code.xol().remove(code.trap_handler().syscall_site, tid);
+    if (others_are_out(tracee)) {
+      if (!code.xol().empty()) {
+        code.xol().remove(code.trap_handler().syscall_site, tid);
+      }
+      code.unmap_memory(tid);
     }
     remove_trap_handler(code, tid);
   }
@@ -58,6 +61,7 @@ bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, SigtrapMask
 void remove_from_child(InstrumentedCode& code, pid_t tid) {
   code.restore_all();
   code.xol().remove(code.trap_handler().syscall_site, tid);
+  code.unmap_memory(tid);
   remove_trap_handler(code, tid);
 }
 

@@ -45,9 +45,13 @@ Address DisplacedStep::finish(InstrumentedCode& code) {
 }
 
 void DisplacedStep::cancel(InstrumentedCode& code, pid_t tid) {
-  const Step step = *step_;
+  Step step = *step_;
   (void)finish(code);
   if (step.in_copy) {
+    // It may have been given another slot of counters meanwhile.
+    if (const auto now = ptrace::registers(tid)) {
+      Native::set_counter_base(step.before, Native::counter_base(*now));
+    }
     (void)ptrace::set_registers(tid, step.before);
   }
 }

@@ -98,8 +98,9 @@ class Instrument {
   [[nodiscard]] virtual bool wants_last_maps(const TracedProcess& /*process*/) const {
     return false;
   }
-  /// Removes every breakpoint of the process, so that its threads can be detached one by one.
-  static void restore(const TracedProcess& process);
+  /// Removes every breakpoint of the process, so that its threads can be detached one by one. No
+  /// stop is being handled.
+  virtual void restore(const TracedProcess& process);
   /// A forked child that is not followed, in its first stop, with a copy of its parent's memory:
   /// removes everything of ours from it, and its code_state.
   static void clean_child(TracedProcess& process, pid_t tid);
@@ -125,6 +126,7 @@ struct InstrumentParts {
   Guardian& guardian;
   CostMeter& meter;
   SampleTimer& timer;
+  TraceeTable& tracees;  // for a WorldStop
 };
 using MakeInstrument = std::function<std::unique_ptr<Instrument>(const InstrumentParts&)>;
 

@@ -25,6 +25,10 @@ class InstrumentedCode : public CodeState, public BreakpointTable {
   /// How SIGTRAP stands in the handlers of other signals.
   [[nodiscard]] SignalHandlers& signal_handlers() { return signal_handlers_; }
 
+  /// Unmaps what the instrument has mapped in the process. `tid` makes the calls; no thread of the
+  /// process is in that memory.
+  virtual void unmap_memory(pid_t /*tid*/) {}
+
   /// Whether a breakpoint that a displaced step has removed is inserted again.
   [[nodiscard]] virtual bool should_reinsert(const BreakpointSite& /*site*/) const { return true; }
 

@@ -12,8 +12,8 @@ namespace {
 using arch::Native;
 using core::Address;
 
-constexpr std::array<std::string_view, 4> kCalls = {"rt_sigprocmask", "rt_sigaction", "clone",
-                                                    "clone3"};
+constexpr std::array<std::string_view, 6> kCalls = {
+    "rt_sigprocmask", "rt_sigaction", "clone", "clone3", "mprotect", "pkey_mprotect"};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -59,7 +60,8 @@ namespace {
 /// The kernel gives such a file in one piece, if there is room for it.
 bool comes_whole(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name == "stat" || name == "status" || name == "comm" || name == "cmdline";
+  return name == "stat" || name == "status" || name == "comm" || name == "cmdline" ||
+         name == "syscall" || name == "schedstat";
 }
 
 }  // namespace
@@ -116,6 +118,10 @@ std::optional<TaskStat> parse_stat(std::string_view text) {
     }
     if (field == 3) {
       stat.state = word.front();
+    } else if (field == 4) {
+      stat.parent = to_number<pid_t>(word).value_or(0);
+    } else if (field == 9) {
+      stat.flags = to_number<std::uint64_t>(word).value_or(0);
     } else if (field == 22) {
       stat.start_time = to_number<std::uint64_t>(word).value_or(0);
     } else if (field == 39) {
@@ -162,6 +168,9 @@ std::optional<SignalMasks> read_signal_masks(pid_t tid) {
 }
 
 std::optional<pid_t> read_thread_group(pid_t tid) {
+  if (::syscall(SYS_tgkill, tid, tid, 0) == 0) {
+    return tid;  // it leads its own; a file takes twenty times as long
+  }
   const auto status = read_proc(fmt::format("/proc/{}/status", tid));
   const auto field = status ? status_field(*status, "Tgid") : std::nullopt;
   return field ? to_number<pid_t>(*field) : std::nullopt;

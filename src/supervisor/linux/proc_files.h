@@ -24,6 +24,8 @@ namespace sp::supervisor {
 /// Fields of /proc/.../stat that the supervisor needs.
 struct TaskStat {
   char state = '?';  // R S D T t Z X I
+  pid_t parent = 0;
+  std::uint64_t flags = 0;  // PF_* of the kernel's linux/sched.h
   int processor = 0;
   std::uint64_t start_time =
       0;  // clock ticks since boot; identifies a process together with the pid

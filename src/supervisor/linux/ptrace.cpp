@@ -95,6 +95,18 @@ core::Result<std::optional<Report>> peek(idtype_t what, pid_t tid, bool block) {
   return report;
 }
 
+/// The same, but an end, which is no stop, and an exec are consumed.
+core::Result<std::optional<Report>> watch(idtype_t what, pid_t tid, bool block) {
+  // If an exec gave a thread another tid, the kernel refuses every request for it until that event
+  // was waited for (looks_like_a_spurious_pid() in kernel/ptrace.c).
+  constexpr int kExec = ((PTRACE_EVENT_EXEC << 8) | SIGTRAP) << 8 | 0x7F;
+  auto report = peek(what, tid, block);
+  if (report && *report && (!WIFSTOPPED((*report)->status) || (*report)->status == kExec)) {
+    (void)::waitpid((*report)->tid, &(*report)->status, __WALL);
+  }
+  return report;
+}
+
 }  // namespace
 
 void list_steps_in(SteppedThreads* steps) { g_steps = steps; }
@@ -265,16 +277,11 @@ core::Result<std::optional<Report>> wait_any(bool block) {
   return core::fail_errno("waiting");
 }
 
-core::Result<std::optional<Report>> watch_any(bool block) {
-  // If an exec gave a thread another tid, the kernel refuses every request for it until that event
-  // was waited for (looks_like_a_spurious_pid() in kernel/ptrace.c).
-  constexpr int kExec = ((PTRACE_EVENT_EXEC << 8) | SIGTRAP) << 8 | 0x7F;
-  auto report = peek(P_ALL, 0, block);
-  if (report && *report && (!WIFSTOPPED((*report)->status) || (*report)->status == kExec)) {
-    (void)::waitpid((*report)->tid, &(*report)->status, __WALL);
-  }
-  return report;
-}
+core::Result<std::optional<Report>> watch_any(bool block) { return watch(P_ALL, 0, block); }
+
+core::Result<std::optional<Report>> watch(pid_t tid) { return watch(P_PID, tid, false); }
+
+core::Result<std::optional<Report>> look(pid_t tid) { return peek(P_PID, tid, false); }
 
 core::Result<Report> wait_for(pid_t tid) {
   for (;;) {
@@ -288,10 +295,6 @@ core::Result<Report> wait_for(pid_t tid) {
   }
 }
 
-bool will_report(pid_t tid) {
-  check_thread();
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(tid), &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
-}
+bool will_report(pid_t tid) { return look(tid).has_value(); }
 
 }  // namespace sp::supervisor::ptrace

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -54,6 +55,11 @@ struct FollowOptions {
 [[nodiscard]] core::Result<void> interrupt(pid_t tid);
 
 [[nodiscard]] core::Result<Registers> registers(pid_t tid);
+/// Of a stopped thread.
+[[nodiscard]] inline bool runs_32_bit_code(pid_t tid) {
+  const auto now = registers(tid);
+  return !now && now.error().code == ENOTSUP;
+}
 [[nodiscard]] core::Result<void> set_registers(pid_t tid, const Registers& registers);
 /// Another register set, by its number in elf.h (NT_PRFPREG and others); at most 16 KiB of it.
 /// Errors besides ESRCH: EINVAL, ENODEV: this CPU or kernel has no such set.
@@ -101,6 +107,11 @@ struct Report {
 /// die before that, the kernel delivers the stop's signal as if it had not been reported; a
 /// consumed stop's signal would be lost.
 [[nodiscard]] core::Result<std::optional<Report>> watch_any(bool block);
+
+/// The same for one thread, without waiting.
+[[nodiscard]] core::Result<std::optional<Report>> watch(pid_t tid);
+/// What it has reported, without consuming anything. Error ECHILD: it is no tracee of ours.
+[[nodiscard]] core::Result<std::optional<Report>> look(pid_t tid);
 
 /// Waits for a report of one thread, which was resumed for a moment. Consumes nothing: its end, or
 /// PTRACE_EVENT_EXIT, stays to be waited for.

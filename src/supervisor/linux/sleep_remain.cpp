@@ -32,7 +32,10 @@ Address remain_of(const BlockedCall& call) {
 
 void SleepRemain::note(pid_t tid) {
   const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
-  const auto call = text ? parse_syscall(*text) : std::nullopt;
+  note(tid, text ? parse_syscall(*text) : std::nullopt);
+}
+
+void SleepRemain::note(pid_t tid, const std::optional<BlockedCall>& call) {
   const bool goes_on = before_ && call &&
                        call->number == static_cast<int>(NativeTrapHandler::kRestartCall) &&
                        call->arguments == before_->arguments;

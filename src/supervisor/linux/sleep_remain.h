@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/address.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 
@@ -18,6 +19,8 @@ class SleepRemain {
  public:
   /// The thread is about to be interrupted. If it sleeps, remembers what is there now.
   void note(pid_t tid);
+  /// The same, where its /proc/TID/syscall was read already; nothing: it runs.
+  void note(pid_t tid, const std::optional<BlockedCall>& call);
   /// The thread has stopped; call it before it makes calls for us. Finds out whether it will sleep
   /// on, where the registers of a stop tell that (arch::Native::will_restart()).
   void note_stop(pid_t tid);

@@ -1,7 +1,9 @@
 #include "supervisor/sampling/sample_timer.h"
 
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -17,6 +19,8 @@ using std::chrono::milliseconds;
 constexpr core::Duration kIdleRound = milliseconds(10);
 /// A stop takes a tenth of it.
 constexpr core::Duration kLongestBusy = microseconds(300);
+
+pid_t own_tid() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
 core::Duration thread_cpu_time() {
   timespec time{};
@@ -40,6 +44,7 @@ SampleTimer::SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMet
 
 void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<pid_t> avoiding) {
   ::prctl(PR_SET_NAME, "sp-timer");
+  const std::stop_callback at_end(stop, [tid = own_tid()] { WakeupSignal::interrupt(tid); });
   wake_up_promptly();
   CpuAffinity affinity(followed, std::move(avoiding));
   const core::TimePoint start = core::Clock::now();
@@ -105,6 +110,7 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
   {
     const auto lock = requester_.lock();
     if (requester_.is_paused()) {
+      affinity.spread();  // the results are written on whatever CPU is free
       return now + kIdleRound;
     }
     plan_.account(now, scan_.scan(now), affinity.cpus());

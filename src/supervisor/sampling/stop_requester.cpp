@@ -28,6 +28,7 @@ void StopRequester::request(const std::shared_ptr<SampleSlot>& slot, core::TimeP
   slot->stop_requested_at = since.time_since_epoch().count();
   slot->by_signal = by_signal;
   if (by_signal) {
+    slot->guard->note_start_time();
     // Counted before it is sent: if we die in between, the guardian must find it counted.
     ++slot->guard->stops_in_flight;
   }

@@ -2,7 +2,21 @@
 
 #include <utility>
 
+#include "supervisor/linux/ptrace.h"
+
 namespace sp::supervisor {
+
+core::Result<void> interrupt(Tracee& tracee) {
+  tracee.interrupted_call.look(tracee.id.tid);
+  tracee.sleep_remain.note(tracee.id.tid);
+  return ptrace::interrupt(tracee.id.tid);
+}
+
+core::Result<void> interrupt(Tracee& tracee, const std::optional<BlockedCall>& call) {
+  tracee.interrupted_call.look(tracee.id.tid);
+  tracee.sleep_remain.note(tracee.id.tid, call);
+  return ptrace::interrupt(tracee.id.tid);
+}
 
 Tracee* TraceeTable::find(pid_t tid) {
   const auto found = tracees_.find(tid);
@@ -33,6 +47,15 @@ std::shared_ptr<TracedProcess> TraceeTable::add_process(pid_t pid) {
 std::shared_ptr<TracedProcess> TraceeTable::exec_process(pid_t pid) {
   ++execs_;
   return add_process(pid);
+}
+
+std::optional<pid_t> TraceeTable::next_left_report() {
+  if (left_reports_.empty()) {
+    return std::nullopt;
+  }
+  const pid_t tid = left_reports_.front();
+  left_reports_.pop_front();
+  return tid;
 }
 
 }  // namespace sp::supervisor

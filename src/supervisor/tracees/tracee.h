@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,7 +15,9 @@
 #include "core/clock.h"
 #include "core/ids.h"
 #include "core/mapping.h"
+#include "core/result.h"
 #include "supervisor/guardian/pending_stops.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/sleep_remain.h"
 #include "supervisor/linux/syscall_restart.h"
 #include "supervisor/tracees/instrument_state.h"
@@ -24,7 +28,7 @@ namespace sp::supervisor {
 /// A process whose threads we trace.
 struct TracedProcess {
   core::ProcessId id;
-  std::uint64_t start_time = 0;  // as in TaskStat: an exec does not change it
+  std::string command;  // its arguments, joined by blanks
   PendingStops* guard = nullptr;
   std::size_t threads = 0;
   std::size_t exiting = 0;  // threads that have reported their exit and are not reaped yet
@@ -55,12 +59,18 @@ struct Tracee {
   bool let_go = false;             // detach it as soon as none of our stops is pending
   bool is_awaited = false;         // it was interrupted to be detached
   bool was_attached_to = false;    // while it ran; until its first stop
+  bool is_new = false;             // created by a traced thread; until its first stop
   bool group_stopped = false;
   bool was_group_stopped = false;  // and SIGCONT was not delivered yet
   InterruptedCall interrupted_call;
   SleepRemain sleep_remain;
   std::unique_ptr<ThreadState> thread_state;  // the instrument's; null where there is none
 };
+
+/// Requests a stop of a thread that may sleep in a system call, which is remembered.
+core::Result<void> interrupt(Tracee& tracee);
+/// The same, where its /proc/TID/syscall was read already; nothing: it runs.
+core::Result<void> interrupt(Tracee& tracee, const std::optional<BlockedCall>& call);
 
 /// Who is traced. Runs on the ptrace thread.
 class TraceeTable {
@@ -78,6 +88,11 @@ class TraceeTable {
 
   void remove(pid_t tid) { tracees_.erase(tid); }
 
+  /// The thread has a report that somebody has seen and left to be handled.
+  void left_report(pid_t tid) { left_reports_.push_back(tid); }
+  /// The thread whose report is to be handled next, in the order in which they were left.
+  [[nodiscard]] std::optional<pid_t> next_left_report();
+
   [[nodiscard]] bool empty() const { return tracees_.empty(); }
   [[nodiscard]] std::unordered_map<pid_t, Tracee>& all() { return tracees_; }
   [[nodiscard]] std::uint64_t threads_seen() const { return next_thread_ - execs_; }
@@ -86,6 +101,7 @@ class TraceeTable {
  private:
   std::unordered_map<pid_t, Tracee> tracees_;
   std::map<pid_t, std::shared_ptr<TracedProcess>> processes_;
+  std::deque<pid_t> left_reports_;
   std::uint32_t next_thread_ = 0;
   std::uint32_t next_process_ = 0;
   std::uint32_t execs_ = 0;

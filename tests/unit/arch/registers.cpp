@@ -70,6 +70,15 @@ TYPED_TEST(EachCpu, set_pc_is_read_back) {
   EXPECT_EQ(TypeParam::pc(registers), core::Address{0x1234});
 }
 
+TYPED_TEST(EachCpu, has_a_counter_segment_that_is_free_until_it_is_set) {
+  typename TypeParam::Registers registers;
+  EXPECT_EQ(TypeParam::counter_base(registers), 0U);
+  EXPECT_FALSE(TypeParam::uses_counter_segment(registers));
+  TypeParam::set_counter_base(registers, 0x1234);
+  EXPECT_EQ(TypeParam::counter_base(registers), TypeParam::kHasCounterSegment ? 0x1234U : 0U);
+  EXPECT_EQ(TypeParam::uses_counter_segment(registers), TypeParam::kHasCounterSegment);
+}
+
 TYPED_TEST(EachCpu, decodes_its_own_breakpoint_as_a_stop) {
   const auto decoded = TypeParam::decode(TypeParam::kBreakpoint, core::Address{0x1000});
   ASSERT_TRUE(decoded);

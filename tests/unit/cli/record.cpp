@@ -51,8 +51,8 @@ TEST(Record, has_the_documented_defaults) {
   EXPECT_EQ(options.stop_with, StopWith::sigstop);
   EXPECT_EQ(options.verbosity, Verbosity::normal);
   EXPECT_FALSE(options.wall || options.flame || options.by_thread || options.overwrite ||
-               options.no_aslr || options.no_progress || options.no_instrumentation ||
-               options.allow_bottlenecking || options.derive);
+               options.no_aslr || options.no_copies || options.no_progress ||
+               options.no_instrumentation || options.allow_bottlenecking || options.derive);
   EXPECT_TRUE(options.notes.empty());
 }
 
@@ -73,6 +73,7 @@ TEST(Record, reads_every_option) {
                                         "--stop-with",
                                         "interrupt",
                                         "--no-aslr",
+                                        "--no-copies",
                                         "-n",
                                         "-o",
                                         "runs",
@@ -104,7 +105,8 @@ TEST(Record, reads_every_option) {
   EXPECT_EQ(options.verbosity, Verbosity::quiet);
   EXPECT_EQ(options.color, Color::always);
   EXPECT_TRUE(options.wall && options.flame && options.by_thread && options.overwrite &&
-              options.no_aslr && options.no_progress && options.no_instrumentation);
+              options.no_aslr && options.no_copies && options.no_progress &&
+              options.no_instrumentation);
 }
 
 TEST(Record, takes_a_rate_for_an_interval) {

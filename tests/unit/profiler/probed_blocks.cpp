@@ -59,6 +59,25 @@ TEST(ProbedBlocks, an_edge_is_counted_over_the_span_of_the_block_that_it_leaves)
   EXPECT_EQ(code.edges[1].span, (CountedSpan{.since = second(2)}));
 }
 
+TEST(ProbedBlocks, a_block_that_runs_from_a_copy_counts_on_while_its_edges_end) {
+  core::ProbedBlock<core::ModuleOffset> copied = block(0x10, 8, 70);
+  copied.edges_until = second(5);
+  core::ProbedBlock<core::ModuleOffset> falls = falling(0x30, 8, 9);
+  falls.edges_until = second(5);
+  const CountedCode code = derived(Probed()
+                                       .block(copied)
+                                       .block(block(0x20, 8, 7))
+                                       .block(falls)
+                                       .edge(0x16, 0x20, EdgeFlow::jump, 7)
+                                       .edge(0x26, 0x900, EdgeFlow::ret, 7));
+  EXPECT_EQ(code.blocks[0].span, CountedSpan{});
+  ASSERT_EQ(code.edges.size(), 3U);
+  EXPECT_EQ(code.edges[0].span, (CountedSpan{.until = second(5)}));
+  EXPECT_EQ(code.edges[1].span, CountedSpan{});
+  EXPECT_EQ(code.edges[2].span, CountedSpan{});  // follows from the block's hits
+  EXPECT_EQ(code.consistency.disagreeing, 0U);
+}
+
 TEST(ProbedBlocks, what_no_block_holds_is_not_placed) {
   const CountedCode code = derived(Probed()
                                        .block(block(0x10, 8, 1))

@@ -76,7 +76,16 @@ class ProbedFormats : public testing::Test {
   }
   static core::RunFacts facts() {
     core::RunFacts facts = test::facts();
-    facts.probing = core::Probing{4, 8, 3, 2, 105042, 5, 3, 300, std::chrono::microseconds(1500)};
+    facts.probing = core::Probing{4,
+                                  8,
+                                  3,
+                                  2,
+                                  105042,
+                                  5,
+                                  3,
+                                  300,
+                                  std::chrono::microseconds(1500),
+                                  {2, 1, 90000, {{"unmovable", 1}}}};
     return facts;
   }
   WrittenRun run() {

@@ -14,6 +14,7 @@ BlockTable BlockTable::forked() const {
     block.executions = 0;
     block.hotness = 0;
     block.since.reset();
+    block.edges_until.reset();
   }
   return table;
 }
@@ -58,6 +59,7 @@ void BlockTable::add(ProbedFunction& function, Address start, const ProbedBlock*
     block.last_hit = split->last_hit;
     block.since = split->since;
     block.until = split->until;
+    block.edges_until = split->edges_until;
   }
   by_start_.emplace(start, block.number);
   function.blocks.push_back(block.number);
@@ -112,7 +114,7 @@ std::vector<core::ProbedBlock<Address>> BlockTable::take_changes() {
     changes.push_back({block.start, block.size, block.instructions,
                        static_cast<std::uint32_t>(block.last.address - block.start),
                        block.falls_through, block.hits - block.reported_hits, block.first_hit,
-                       block.last_hit, block.since, block.until});
+                       block.last_hit, block.since, block.until, block.edges_until});
     block.reported_hits = block.hits;
     block.has_unreported_change = false;
   }

@@ -12,6 +12,19 @@ bool FunctionIndex::has_module(core::AddressRange mapped) const {
                      [&](const Module& module) { return module.mapped == mapped; });
 }
 
+const FunctionIndex::Module* FunctionIndex::module_at(Address address) const {
+  const auto found = std::find_if(modules_.begin(), modules_.end(), [&](const Module& module) {
+    return module.mapped.contains(address);
+  });
+  return found == modules_.end() ? nullptr : &*found;
+}
+
+core::AddressRange FunctionIndex::gap_behind(const ProbedFunction& function) const {
+  const auto above = first_above(function.bounds.begin);
+  return {function.bounds.end,
+          above == by_address_.end() ? function.bounds.end : functions_[*above].bounds.begin};
+}
+
 void FunctionIndex::remove_module(core::AddressRange mapped) {
   std::erase_if(modules_, [&](const Module& module) { return module.mapped == mapped; });
   std::erase_if(by_address_, [&](std::uint32_t number) {
@@ -84,6 +97,7 @@ ProbedFunction* FunctionIndex::at_or_added(Address address) {
   ProbedFunction function;
   function.number = static_cast<std::uint32_t>(functions_.size());
   function.since = module->since;
+  function.has_known_end = false;
   function.bounds = {
       address, above == by_address_.end() ? module->mapped.end : functions_[*above].bounds.begin};
   by_address_.insert(above, function.number);

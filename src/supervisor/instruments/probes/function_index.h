@@ -6,6 +6,7 @@
 
 #include "core/address.h"
 #include "core/mapping.h"
+#include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/probes/probed_function.h"
 
 namespace sp::supervisor {
@@ -18,10 +19,16 @@ class FunctionIndex {
     core::AddressRange mapped;
     bool is_whole = false;  // code outside of its known functions is instrumented too
     InstrumentedSince since;
+    CodeAnalysis::File file{};
+    std::uint64_t bias = 0;  // to be added to the file's ELF addresses
   };
 
   void add_module(const Module& module) { modules_.push_back(module); }
   [[nodiscard]] bool has_module(core::AddressRange mapped) const;
+  /// The module that holds `address`, or nullptr.
+  [[nodiscard]] const Module* module_at(core::Address address) const;
+  /// From the function's end to where the next one begins; empty behind the last.
+  [[nodiscard]] core::AddressRange gap_behind(const ProbedFunction& function) const;
   /// Its functions are not found by address any more.
   void remove_module(core::AddressRange mapped);
   /// The modules that are not among `mappings`.

@@ -1,6 +1,7 @@
 #include "supervisor/instruments/probes/gate_keeper.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 
 #include <span>
 #include <utility>
@@ -87,6 +88,13 @@ bool GateKeeper::serve(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& 
     return false;
   }
   if (gate.gate == Gate::at_number) {
+    return false;
+  }
+  if (Native::syscall_name(static_cast<int>(call.number)).ends_with("mprotect")) {
+    if ((call.arguments[2] & PROT_WRITE) != 0) {
+      const Address begin{call.arguments[0]};
+      maintenance_.expect_writes(tracee, {begin, begin + call.arguments[1]});
+    }
     return false;
   }
   const bool is_made = make_call(tracee, call) == Made::yes;

@@ -34,6 +34,13 @@ void HitCounter::take_back(const Tracee& tracee, Address site) {
   }
 }
 
+void HitCounter::leave_displaced_instruction(const Tracee& tracee) {
+  const auto left = leave_copy(probed_code(*tracee.process), tracee.id.tid);
+  if (left && !left->executed) {
+    take_back(tracee, left->site);
+  }
+}
+
 void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address to,
                             core::TimePoint now) {
   if (!core::ends_block(site.instruction.flow)) {

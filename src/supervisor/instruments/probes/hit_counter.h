@@ -24,6 +24,9 @@ class HitCounter {
   void count_block(const Tracee& tracee, const BreakpointSite& site, core::TimePoint now);
   /// Undoes the last count of the block at `site`: its instruction is still to be executed.
   static void take_back(const Tracee& tracee, core::Address site);
+  /// A thread that runs freely through the relocated copy of a probe's instruction is put to the
+  /// original one, or behind it.
+  static void leave_displaced_instruction(const Tracee& tracee);
   /// Control goes from the probe's instruction to `to`. Maps what is new there.
   void count_edge(const Tracee& tracee, BreakpointSite& site, core::Address to,
                   core::TimePoint now);

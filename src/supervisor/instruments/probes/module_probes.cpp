@@ -9,6 +9,7 @@
 #include "core/messages.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/module_scan.h"
+#include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/instruments/probes/written_probes.h"
 #include "supervisor/linux/proc_files.h"
@@ -57,7 +58,7 @@ void ModuleProbes::begin(Tracee& tracee) {
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
   if (analysis_.wants_libraries() || !has_gates) {
     for (const core::Address event : scan->find_library_events(analysis_)) {
-      code.insert_loader_breakpoint(event);
+      insert_loader_breakpoint(code, event);
     }
   }
 }
@@ -80,7 +81,7 @@ void ModuleProbes::on_library_event(TracedProcess& process, pid_t tid) {
       code.set_maps(scan->maps());
     }
     if (scan && insert_gates(process, *scan) && !analysis_.wants_libraries()) {
-      code.remove_loader_breakpoint();
+      remove_loader_breakpoint(code);
     }
     costs_.add_work(core::Clock::now() - begin);
   }
@@ -113,7 +114,7 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
   bool told = false;
   for (const ScannedModule& module : scan->find_wanted(analysis_, is_known)) {
     if (!module.bias) {
-      code.instrument_module({}, 0, module.range, {});  // not looked at again
+      instrument_module(code, {}, 0, module.range, {});  // not looked at again
       continue;
     }
     if (!std::exchange(told, true)) {
@@ -124,7 +125,8 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
     if (when == When::at_start) {
       since.time.reset();
     }
-    code.instrument_module(analysis_.plan(module.file), *module.bias, module.range, since);
+    instrument_module(code, analysis_.plan(module.file), *module.bias, module.range, since,
+                      module.file);
     code.make_room_for_copies(module.range.begin, tid);
   }
   const core::Duration took = core::Clock::now() - begin;
@@ -138,6 +140,7 @@ void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
   ProbedCode& code = probed_code(process);
   end_overwritten(code, core::Clock::now());
   core::CodeProbed probed = code.take();
+  from_copies_ += code.take_executions_from_copies();
   if (!probed.blocks.empty() || !probed.edges.empty()) {
     outbox_.deliver({code.owner(), thread, core::Clock::now(), std::move(probed)});
   }

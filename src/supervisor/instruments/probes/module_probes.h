@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "core/clock.h"
@@ -39,6 +40,8 @@ class ModuleProbes {
   void look_again(TracedProcess& process, pid_t tid);
   /// Delivers what was counted for the process.
   void flush(const TracedProcess& process, core::ThreadId thread);
+  /// Executions of blocks that copies have counted and flush() has delivered. Any thread.
+  [[nodiscard]] std::uint64_t executions_from_copies() const { return from_copies_; }
 
  private:
   /// True where no more gates are to come.
@@ -49,6 +52,7 @@ class ModuleProbes {
   ProbeCosts& costs_;
   SyscallGates gates_;
   core::TimePoint next_look_;
+  std::atomic<std::uint64_t> from_copies_{0};
 };
 
 }  // namespace sp::supervisor

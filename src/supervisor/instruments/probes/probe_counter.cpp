@@ -7,6 +7,8 @@
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
+#include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/trap_origin.h"
 
@@ -18,16 +20,18 @@ using arch::Native;
 }  // namespace
 
 ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guardian,
-                           CostMeter& meter, SampleTimer& timer)
+                           CostMeter& meter, SampleTimer& timer, TraceeTable& tracees)
     : options_(options),
       guardian_(guardian),
       costs_(options.overhead_percent, meter, timer),
       modules_(*options.analysis, outbox, costs_),
       exploration_(outbox),
       counter_(costs_, options.keep_hot_probes),
-      maintenance_(modules_, costs_, counter_, exploration_),
+      promotion_(*options.analysis, costs_, tracees, options.copies && !options.derives,
+                 options.keep_hot_probes),
+      maintenance_(modules_, costs_, counter_, exploration_, promotion_),
       gates_(maintenance_, costs_, options.keep_hot_probes),
-      hits_(modules_, costs_, counter_, exploration_, gates_) {}
+      hits_(modules_, costs_, counter_, exploration_, gates_, promotion_) {}
 
 // ---- who comes and goes
 
@@ -35,6 +39,7 @@ void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_st
   process.code_state = std::make_shared<ProbedCode>(process.id, tid, *options_.analysis, guardian_,
                                                     options_.derives);
   inherit_action(process);
+  probed_code(process).has_unknown_frames() = !from_start;
   // Probes cost more than most children use: these get theirs with their first sample.
   if (named_ == 0) {
     named_ = process.id.pid;
@@ -46,7 +51,9 @@ void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_st
 
 std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& child, pid_t tid,
                                                           const ForkOrigin& origin) const {
-  auto code = std::make_shared<ProbedCode>(child.id, tid, static_cast<ProbedCode&>(*origin.code));
+  auto& parent = static_cast<ProbedCode&>(*origin.code);
+  restore_jumps(parent, tid);
+  auto code = std::make_shared<ProbedCode>(child.id, tid, parent);
   // Its handler is its parent's: most children are gone before that needs a look.
   code->trap_handler().look_later(core::Clock::now());
   if (!code->trap_handler().tried) {
@@ -93,6 +100,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
       hits_.on_breakpoint(tracee, *site, *registers, now);
       return true;
     case TrapOrigin::removed_breakpoint:
+      enter_function_copy(tracee, false);
       ProbeHits::continue_thread(tracee);
       return true;
     case TrapOrigin::step:
@@ -138,9 +146,10 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
                        std::exchange(thread.delivering, 0) != 0;
   if (thread.displaced.is_active()) {
     thread.displaced.cancel(code, tracee.id.tid);
-  } else if (const auto left = leave_copy(code, tracee.id.tid); left && !left->executed) {
-    HitCounter::take_back(tracee, left->site);
+  } else {
+    HitCounter::leave_displaced_instruction(tracee);
   }
+  leave_function_copy(tracee);
   if (thread.window) {
     exploration_.end(tracee);
   }
@@ -148,6 +157,7 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
 
 void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /*now*/) {
   const ProbedCode& code = probed_code(*tracee.process);
+  give_counters(tracee);
   if (!code.may_insert()) {
     give_mask_back(tracee);
   } else if (code.trap_handler().is_installed && !probed_thread(tracee).mask_is_known) {
@@ -173,6 +183,13 @@ bool ProbeCounter::biases_sample(const Tracee& tracee, core::TimePoint asked_at)
 
 // ---- letting go, and results
 
+void ProbeCounter::restore(const TracedProcess& process) {
+  if (process.code_state != nullptr) {
+    promotion_.demote_all(process, nullptr);
+  }
+  Instrument::restore(process);
+}
+
 void ProbeCounter::resume(Tracee& tracee, int signal) {
   if (signal == SIGTRAP && tracee.process->code_state != nullptr &&
       reset_trap_action(probed_code(*tracee.process), tracee.id.tid)) {
@@ -180,6 +197,13 @@ void ProbeCounter::resume(Tracee& tracee, int signal) {
   }
   if (signal != 0 && probed_thread(tracee).window) {
     exploration_.end(tracee);
+  }
+  if (tracee.process->code_state != nullptr && !probed_thread(tracee).window) {
+    if (signal == 0) {
+      return_to_copy(tracee);
+    } else {
+      promotion_.prepare_for_signal(tracee);
+    }
   }
   if (signal != 0 && GateKeeper::begin_delivery(tracee, signal)) {
     (void)ptrace::step(tracee.id.tid, signal);
@@ -204,6 +228,10 @@ bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
   }
   on_other_stop(tracee);
   ProbedThread& thread = probed_thread(tracee);
+  stay_out_of_copy(tracee);
+  if (thread.counts_in != nullptr) {
+    (void)set_counter_base(tracee.id.tid, 0);
+  }
   return prepare_to_detach(probed_code(*tracee.process), tracee, thread.mask,
                            {thread.was_stepped, may_call});
 }
@@ -215,6 +243,8 @@ void ProbeCounter::fill(core::RunFacts& facts) const {
   probing.windows = exploration_.windows();
   probing.steps = exploration_.steps();
   probing.cost = costs_.spent();
+  promotion_.fill(probing.copying);
+  probing.copying.executions = modules_.executions_from_copies();
   facts.cost.is_share_minimum = probing.cost > facts.cost.target_cpu / 3;
 }
 

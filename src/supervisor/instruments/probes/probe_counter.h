@@ -19,6 +19,7 @@
 #include "supervisor/instruments/probes/probe_maintenance.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/instruments/probes/promotion.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/tracees/tracee.h"
 
@@ -31,6 +32,7 @@ struct ProbeOptions {
                                      // probe is removed because it is hot
   bool derives = false;              // blocks whose counts follow from others get no probe
   bool begins_with_samples = false;  // no probe comes before the first sample (--delay)
+  bool copies = true;                // hot functions run from instrumented copies
 };
 
 /// Counts basic blocks beside sampling, by a probe (a breakpoint) for each. A function's blocks get
@@ -39,7 +41,7 @@ struct ProbeOptions {
 class ProbeCounter final : public Instrument {
  public:
   ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guardian, CostMeter& meter,
-               SampleTimer& timer);
+               SampleTimer& timer, TraceeTable& tracees);
 
   void begin_process(TracedProcess& process, pid_t tid, bool from_start) override;
   void before_exec(Tracee& caller, pid_t tid) override;
@@ -62,6 +64,7 @@ class ProbeCounter final : public Instrument {
   }
   [[nodiscard]] bool wants_last_maps(const TracedProcess& process) const override;
   [[nodiscard]] bool make_detachable(Tracee& tracee, bool may_call) override;
+  void restore(const TracedProcess& process) override;
   void fill(core::RunFacts& facts) const override;
 
  protected:
@@ -75,6 +78,7 @@ class ProbeCounter final : public Instrument {
   ModuleProbes modules_;
   Exploration exploration_;
   HitCounter counter_;
+  Promotion promotion_;
   ProbeMaintenance maintenance_;
   GateKeeper gates_;
   ProbeHits hits_;

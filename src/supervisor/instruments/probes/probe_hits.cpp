@@ -30,6 +30,11 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
     counter_.end_hit(tracee, now);
     return;
   }
+  if (site.copy != Address{}) {
+    on_landing(tracee, site, registers, now);
+    counter_.end_hit(tracee, now);
+    return;
+  }
   if (site.block == BreakpointSite::kNoBlock) {
     on_entry(tracee, site, registers);
     counter_.end_hit(tracee, now);
@@ -49,10 +54,26 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
   (void)ptrace::set_registers(tracee.id.tid, registers);
   counter_.count_block(tracee, site, now);
   counter_.count_edge(tracee, site, to, now);
-  if (!probed_thread(tracee).window || exploration_.note_step(tracee, to)) {
+  if (!probed_thread(tracee).window) {
+    promotion_.run(tracee, now);
+    continue_thread(tracee);
+  } else if (exploration_.note_step(tracee, to)) {
     continue_thread(tracee);
   }
   counter_.end_hit(tracee, now);
+}
+
+/// Control comes to the original of a function that runs from a copy.
+void ProbeHits::on_landing(Tracee& tracee, const BreakpointSite& site, ptrace::Registers& registers,
+                           core::TimePoint now) {
+  if (probed_thread(tracee).window) {
+    exploration_.end(tracee);
+  }
+  Native::set_pc(registers, site.copy);
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  probed_thread(tracee).out_of_copy.reset();
+  promotion_.note_landing(tracee, site.instruction.address, now);
+  continue_thread(tracee);
 }
 
 void ProbeHits::on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {

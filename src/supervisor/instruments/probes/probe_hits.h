@@ -7,6 +7,7 @@
 #include "supervisor/instruments/probes/module_probes.h"
 #include "supervisor/instruments/probes/probe_costs.h"
 #include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/instruments/probes/promotion.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/tracees/tracee.h"
 
@@ -17,12 +18,13 @@ namespace sp::supervisor {
 class ProbeHits {
  public:
   ProbeHits(ModuleProbes& modules, ProbeCosts& costs, HitCounter& counter, Exploration& exploration,
-            GateKeeper& gates)
+            GateKeeper& gates, Promotion& promotion)
       : modules_(modules),
         costs_(costs),
         counter_(counter),
         exploration_(exploration),
-        gates_(gates) {}
+        gates_(gates),
+        promotion_(promotion) {}
 
   /// `registers` are the thread's in its trap.
   void on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
@@ -38,6 +40,8 @@ class ProbeHits {
   void on_library_event(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
   /// False where the breakpoint is a probe, too, whose hit is still to be counted.
   bool on_gate(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
+  void on_landing(Tracee& tracee, const BreakpointSite& site, ptrace::Registers& registers,
+                  core::TimePoint now);
   /// The thread has to execute the instruction itself.
   void execute_displaced(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
                          core::TimePoint now);
@@ -47,6 +51,7 @@ class ProbeHits {
   HitCounter& counter_;
   Exploration& exploration_;
   GateKeeper& gates_;
+  Promotion& promotion_;
 };
 
 }  // namespace sp::supervisor

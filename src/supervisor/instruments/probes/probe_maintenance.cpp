@@ -127,6 +127,7 @@ void ProbeMaintenance::give_up(const Tracee& tracee, std::string_view reason) {
     (void)ptrace::interrupt(tid);  // each gets its mask back, on_user_stop()
   }
   modules_.flush(*tracee.process, tracee.id);
+  promotion_.demote_all(*tracee.process, &tracee);
   probed_code(*tracee.process).restore_all();
   core::log_note("process {} {}: from here on it is only sampled", tracee.process->id.pid, reason);
 }

@@ -9,6 +9,7 @@
 #include "supervisor/instruments/probes/hit_counter.h"
 #include "supervisor/instruments/probes/module_probes.h"
 #include "supervisor/instruments/probes/probe_costs.h"
+#include "supervisor/instruments/probes/promotion.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
@@ -25,8 +26,12 @@ void give_mask_back(Tracee& tracee);
 class ProbeMaintenance {
  public:
   ProbeMaintenance(ModuleProbes& modules, ProbeCosts& costs, HitCounter& counter,
-                   Exploration& exploration)
-      : modules_(modules), costs_(costs), counter_(counter), exploration_(exploration) {}
+                   Exploration& exploration, Promotion& promotion)
+      : modules_(modules),
+        costs_(costs),
+        counter_(counter),
+        exploration_(exploration),
+        promotion_(promotion) {}
 
   /// The thread is stopped for a sample, or for the first time.
   void run(Tracee& tracee, bool was_sampled);
@@ -39,6 +44,10 @@ class ProbeMaintenance {
   [[nodiscard]] std::uint64_t uncounted_programs() const { return programs_ - begun_; }
   /// The target handles SIGTRAP itself.
   void remove_all_probes(const Tracee& tracee) { give_up(tracee, "handles SIGTRAP by now"); }
+  /// The code in the range may become other code, which no copy follows: what is there is executed.
+  void expect_writes(const Tracee& tracee, core::AddressRange range) {
+    promotion_.demote(tracee, range);
+  }
   /// Removes every breakpoint of the process, which does what `reason` says.
   void give_up(const Tracee& tracee, std::string_view reason);
 
@@ -50,6 +59,7 @@ class ProbeMaintenance {
   ProbeCosts& costs_;
   HitCounter& counter_;
   Exploration& exploration_;
+  Promotion& promotion_;
   mutable std::atomic<std::uint64_t> programs_{0};
   std::atomic<std::uint64_t> begun_{0};
 };

@@ -29,8 +29,9 @@ struct ProbedBlock {
   std::uint64_t hotness = 0;     // executions since HotBlocks last chose the hottest
   core::TimePoint first_hit;
   core::TimePoint last_hit;
-  std::optional<core::TimePoint> since;  // every execution is counted from `since`,
-  std::optional<core::TimePoint> until;  // none from `until`
+  std::optional<core::TimePoint> since;        // every execution is counted from `since`,
+  std::optional<core::TimePoint> until;        // none from `until`
+  std::optional<core::TimePoint> edges_until;  // when it was first executed from a copy
 
   void add_hit(core::TimePoint now) {
     if (hits++ == 0) {

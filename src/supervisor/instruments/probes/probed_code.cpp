@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "supervisor/breakpoints/atomic_sequences.h"
+#include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/probe_placement.h"
 
 namespace sp::supervisor {
@@ -16,64 +17,34 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
       functions_(parent.functions_),
       blocks_(parent.blocks_.forked()),
       propagation_(parent.propagation_.forked()),
+      patches_(*this, guardian()),
+      interrupted_(parent.interrupted_),
+      has_unknown_frames_(parent.has_unknown_frames_),
       derives_(parent.derives_),
-      loader_(parent.loader_) {}
-
-void ProbedCode::instrument_module(const core::InstrumentationCandidates& plan, std::uint64_t bias,
-                                   core::AddressRange mapped, Since since) {
-  functions_.add_module({mapped, plan.is_whole, since});
-  std::vector<ProbedFunction> functions;
-  std::vector<BreakpointSite*> entries;
-  for (const core::CandidateFunction& planned : plan.functions) {
-    const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
-    if (!mapped.contains(bounds.begin) || bounds.end > mapped.end) {
-      continue;
-    }
-    const auto first = decode(bounds.begin);
-    if (!first) {
-      continue;
-    }
-    ProbedFunction& function = functions.emplace_back();
-    function.bounds = bounds;
-    for (const std::uint64_t pad : planned.landing_pads) {
-      function.landing_pads.push_back(Address{pad + bias});
-    }
-    function.since = since;
-    if (first->flow != core::Flow::stop) {
-      entries.push_back(&site_of(*first));
-    }
+      loader_(parent.loader_) {
+  if (parent.copy_space_ != nullptr) {
+    inherited_ = parent.copy_space_;
   }
-  functions_.add(std::move(functions));
-  insert_all(std::move(entries));
+  for (const auto& copy : parent.copies_.all().all()) {
+    remove_landings(*this, *copy);
+    ProbedFunction& function = *functions_.at(copy->original.begin);
+    function.state = ProbedFunction::State::instrumented;
+    function.hits = 0;
+    insert_probes(function);
+  }
 }
 
 void ProbedCode::forget_module(core::AddressRange mapped) {
+  for (const auto& copy : copies_.all().in(mapped)) {
+    copies_.end(*functions_.at(copy->original.begin));
+  }
+  patches_.forget(mapped);
+  modules_with_stubs_.erase(mapped.begin);
   functions_.remove_module(mapped);
   propagation_.forget(mapped);
   blocks_.forget(mapped);
   forget_sites(mapped);
   edges_.clear();
-}
-
-void ProbedCode::insert_loader_breakpoint(Address address) {
-  const auto instruction = decode(address);
-  if (!instruction) {
-    return;
-  }
-  BreakpointSite& site = site_of(*instruction);
-  if (!site.inserted) {  // it is, if the loader itself is instrumented
-    site.block = BreakpointSite::kSharedLibraryEvent;
-    (void)insert(site);
-  }
-  loader_ = site.inserted ? address : Address{};
-}
-
-void ProbedCode::remove_loader_breakpoint() {
-  BreakpointSite* const site = inserted_at(loader_);
-  if (site != nullptr && site->block == BreakpointSite::kSharedLibraryEvent) {
-    (void)remove(*site);
-  }
-  loader_ = {};
 }
 
 bool ProbedCode::needs_instrumentation(Address address) const {
@@ -82,7 +53,8 @@ bool ProbedCode::needs_instrumentation(Address address) const {
   }
   const ProbedFunction* const function = functions_.at(address);
   return function == nullptr ? functions_.is_in_whole_module(address)
-                             : function->state != ProbedFunction::State::uninstrumented;
+                             : function->state != ProbedFunction::State::uninstrumented &&
+                                   function->state != ProbedFunction::State::copied;
 }
 
 bool ProbedCode::is_awaiting_entry(Address address) const {
@@ -96,6 +68,9 @@ std::optional<Address> ProbedCode::uninstrumented_at(Address address) const {
   if (function == nullptr) {
     return std::nullopt;
   }
+  if (function->state == ProbedFunction::State::copied) {
+    return std::nullopt;
+  }
   if (function->state != ProbedFunction::State::instrumented) {
     return function->bounds.begin;
   }
@@ -106,6 +81,7 @@ bool ProbedCode::needs_exploration(Address address) const {
   constexpr std::uint32_t kMost = 16;
   const ProbedFunction* const function = functions_.at(address);
   return function != nullptr && function->explorations < kMost &&
+         function->state != ProbedFunction::State::copied &&
          (function->state != ProbedFunction::State::instrumented || !function->unresolved.empty());
 }
 
@@ -118,10 +94,13 @@ void ProbedCode::note_exploration(Address address) {
 void ProbedCode::instrument_function(Address address,
                                      std::optional<core::TimePoint> uncounted_until) {
   ProbedFunction* const function = functions_.at_or_added(address);
-  if (function == nullptr) {
+  if (function == nullptr || function->state == ProbedFunction::State::copied) {
     return;
   }
-  const core::ControlFlowGraph map = analyze(*function, address);
+  const core::ControlFlowGraph map = analyze(*function, std::span(&address, 1));
+  if (!function->has_known_end && !map.blocks.empty()) {
+    function->bounds.end = map.blocks.back().last.next();
+  }
   const bool is_new = function->state != ProbedFunction::State::instrumented;
   if (derives_ && !is_new) {
     propagate_counts();  // along the edges known so far
@@ -144,10 +123,11 @@ void ProbedCode::instrument_function(Address address,
   insert_probes(*function);
 }
 
-core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function, Address entered) {
+core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
+                                           std::span<const Address> entered) {
   std::set<Address> leaders(function.landing_pads.begin(), function.landing_pads.end());
   leaders.insert(function.bounds.begin);
-  leaders.insert(entered);
+  leaders.insert(entered.begin(), entered.end());
   for (const std::uint32_t number : function.blocks) {
     leaders.insert(blocks_[number].start);
   }
@@ -221,6 +201,7 @@ void ProbedCode::arm_entry(Address address, core::TimePoint now) {
 
 void ProbedCode::note_uncounted_execution(Block& block) {
   ++executions_;
+  hot_functions_.note_hit(functions_[block.function]);
   hot_.note_execution(block);
 }
 
@@ -250,6 +231,9 @@ void ProbedCode::remove_probes(std::span<const std::uint32_t> chosen, core::Time
   std::set<std::uint32_t> functions;
   for (const std::uint32_t number : all) {
     Block& block = blocks_[number];
+    if (functions_[block.function].state == ProbedFunction::State::copied) {
+      continue;
+    }
     functions.insert(block.function);
     BreakpointSite* const site = block.probe == Address{} ? nullptr : inserted_at(block.probe);
     if (site != nullptr && !block.until) {
@@ -278,7 +262,32 @@ std::set<std::uint32_t> ProbedCode::with_uncountable(std::span<const std::uint32
   return all;
 }
 
+core::ControlFlowGraph ProbedCode::remap(ProbedFunction& function,
+                                         std::span<const Address> leaders) {
+  core::ControlFlowGraph graph = analyze(function, leaders);
+  function.unresolved = graph.unresolved;
+  blocks_.update(function, graph, function.since.time,
+                 [this](const core::BasicBlock& block) { return choose_probe_of(block); });
+  insert_probes(function);
+  return graph;
+}
+
+void ProbedCode::collect_copies() {
+  if (copy_space_ == nullptr || !copy_space_->slots) {
+    return;
+  }
+  const CounterSlots& slots = *copy_space_->slots;
+  const std::uint64_t base = slots.counters_at(0);
+  executions_from_copies_ += copies_.collect(
+      blocks_,
+      [&](std::uint64_t first, std::uint32_t count) {
+        return slots.sums(static_cast<std::uint32_t>((first - base) / sizeof(first)), count);
+      },
+      core::Clock::now());
+}
+
 core::CodeProbed ProbedCode::take() {
+  collect_copies();
   propagate_counts();
   core::CodeProbed probed;
   probed.edges = propagation_.take_edges();

@@ -4,24 +4,35 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "core/code_references.h"
 #include "core/control_flow_graph.h"
 #include "core/messages.h"
 #include "supervisor/breakpoints/edge_counts.h"
+#include "supervisor/copies/code_patches.h"
+#include "supervisor/copies/copy_space.h"
 #include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/instrumented_code.h"
 #include "supervisor/instruments/probes/block_table.h"
 #include "supervisor/instruments/probes/count_propagation.h"
+#include "supervisor/instruments/probes/function_copies.h"
 #include "supervisor/instruments/probes/function_index.h"
 #include "supervisor/instruments/probes/hot_blocks.h"
+#include "supervisor/instruments/probes/hot_functions.h"
 #include "supervisor/instruments/probes/probed_block.h"
 #include "supervisor/instruments/probes/probed_function.h"
 
 namespace sp::supervisor {
+
+class ProbedCode;
+/// Unmaps the memory of copies; see copied_code.h.
+void unmap_copies(ProbedCode& code, pid_t tid);
 
 /// The probes in one address space: breakpoints that count basic blocks, each on an instruction
 /// that the tracer can emulate if there is one. A function first has one breakpoint, on its entry;
@@ -36,7 +47,10 @@ class ProbedCode : public InstrumentedCode {
   /// With `derives`, blocks whose counts follow from those of others get no probe.
   ProbedCode(core::ProcessId owner, pid_t tid, CodeAnalysis& analysis, Guardian& guardian,
              bool derives = false)
-      : InstrumentedCode(owner, tid, true, guardian), analysis_(analysis), derives_(derives) {}
+      : InstrumentedCode(owner, tid, true, guardian),
+        analysis_(analysis),
+        patches_(*this, guardian),
+        derives_(derives) {}
   /// A forked child's, as BreakpointTable's; its counts start at 0.
   ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent);
 
@@ -45,11 +59,10 @@ class ProbedCode : public InstrumentedCode {
            (site.block != BreakpointSite::kNoBlock && !blocks_[site.block].until);
   }
 
+  void unmap_memory(pid_t tid) override { unmap_copies(*this, tid); }
+
   // Modules.
 
-  /// Puts breakpoints on the entries of the plan's functions, in the module that is mapped there.
-  void instrument_module(const core::InstrumentationCandidates& plan, std::uint64_t bias,
-                         core::AddressRange mapped, Since since);
   [[nodiscard]] bool is_instrumented(core::AddressRange mapped) const {
     return functions_.has_module(mapped);
   }
@@ -61,10 +74,9 @@ class ProbedCode : public InstrumentedCode {
       const std::vector<core::Mapping>& maps) const {
     return functions_.unmapped_modules(maps);
   }
-  /// Puts a breakpoint on the loader's function at `address`, which the loader calls after it
-  /// mapped a file and before it unmaps one (gdb's shared-library event breakpoint).
-  void insert_loader_breakpoint(core::Address address);
-  void remove_loader_breakpoint();
+  /// The address of the loader's function with a breakpoint of ours; 0: there is none. See
+  /// probed_modules.h.
+  [[nodiscard]] core::Address& loader_breakpoint() { return loader_; }
   [[nodiscard]] bool has_loader_breakpoint() const { return loader_ != core::Address{}; }
   /// `address` is in that short function.
   [[nodiscard]] bool is_in_loader_function(core::Address address) const {
@@ -101,6 +113,53 @@ class ProbedCode : public InstrumentedCode {
   /// Requests that came while the budget was exceeded.
   [[nodiscard]] core::ProbeFunctions& postponed() { return postponed_; }
 
+  // Copies that functions run from; see Promotion.
+
+  /// Modules whose stubs have probes.
+  [[nodiscard]] std::set<core::Address>& modules_with_stubs() { return modules_with_stubs_; }
+  [[nodiscard]] HotFunctions& hot_functions() { return hot_functions_; }
+  [[nodiscard]] FunctionIndex& functions() { return functions_; }
+  /// The site for a breakpoint on a function's first instruction.
+  [[nodiscard]] BreakpointSite& entry_site(const core::Instruction& first) {
+    return site_of(first);
+  }
+  [[nodiscard]] ProbedFunction& function(std::uint32_t number) { return functions_[number]; }
+  /// The function's flow graph, with these leaders, too. Its blocks follow that.
+  [[nodiscard]] core::ControlFlowGraph remap(ProbedFunction& function,
+                                             std::span<const core::Address> leaders);
+  /// The site for a landing of a copy that is a breakpoint.
+  [[nodiscard]] BreakpointSite& landing_site(const core::Instruction& instruction,
+                                             core::Address copy) {
+    BreakpointSite& site = site_of(instruction);
+    site.copy = copy;
+    return site;
+  }
+  /// Inserts the probes of an instrumented function that are missing.
+  void insert_probes(const ProbedFunction& function);
+  [[nodiscard]] FunctionCopies& copies() { return copies_; }
+  [[nodiscard]] CodePatches& patches() { return patches_; }
+  void begin_copy(std::uint32_t function, CopiedFunctions::Copy copy, core::TimePoint now) {
+    copies_.begin(functions_[function], std::move(copy), blocks_, now);
+  }
+  void end_copy(const core::FunctionCopy& copy) {
+    copies_.end(*functions_.at(copy.original.begin));
+  }
+  /// The same copy, with other landings.
+  void replace_copy(CopiedFunctions::Copy copy) { copies_.replace(std::move(copy)); }
+  /// A signal was delivered there: when its handler returns the thread goes on at `pc`.
+  void note_interrupted(core::Address pc) { interrupted_.insert(pc); }
+  [[nodiscard]] const std::set<core::Address>& interrupted() const { return interrupted_; }
+  /// The process was not traced from its first instruction: what its signals have interrupted is
+  /// not known.
+  [[nodiscard]] bool& has_unknown_frames() { return has_unknown_frames_; }
+  [[nodiscard]] Block& block(std::uint32_t number) { return blocks_[number]; }
+  /// Adds what copies have counted to their blocks.
+  void collect_copies();
+  /// The memory of the copies; null: there is none.
+  [[nodiscard]] std::shared_ptr<CopySpace>& copy_space() { return copy_space_; }
+  /// A forked child's: its parent's memory, which it has, too, and does not use.
+  [[nodiscard]] std::shared_ptr<CopySpace>& inherited_copy_space() { return inherited_; }
+
   // Counts.
 
   [[nodiscard]] Block& block_of(const BreakpointSite& site) { return blocks_[site.block]; }
@@ -110,6 +169,7 @@ class ProbedCode : public InstrumentedCode {
   void note_uncounted_execution(Block& block);
   /// Takes the last hit back: the thread has not executed the probe's instruction after all.
   void take_back_hit(Block& block) { block.take_back_hit(); }
+  void take_back_hit(std::uint32_t block) { blocks_[block].take_back_hit(); }
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
 
   /// Removes the probes of the blocks executed most since the last call, so that at most `keep`
@@ -123,10 +183,17 @@ class ProbedCode : public InstrumentedCode {
   /// Removes the probes of the chosen blocks and ends their counts.
   void remove_probes(std::span<const std::uint32_t> chosen, core::TimePoint now);
   [[nodiscard]] const ProbedBlocks& blocks() const { return blocks_.all(); }
+  [[nodiscard]] const ProbedBlock* block_starting_at(core::Address start) const {
+    return blocks_.starting_at(start);
+  }
 
   [[nodiscard]] core::CodeProbed take();
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }
+  /// Since the last call.
+  [[nodiscard]] std::uint64_t take_executions_from_copies() {
+    return std::exchange(executions_from_copies_, 0);
+  }
   /// How often threads came to gates.
   [[nodiscard]] std::uint64_t& gate_hits() { return gate_hits_; }
   [[nodiscard]] std::uint64_t functions_instrumented() const { return functions_instrumented_; }
@@ -136,9 +203,8 @@ class ProbedCode : public InstrumentedCode {
  private:
   /// The function's flow graph, as far as it follows from its code and from where control came in.
   [[nodiscard]] core::ControlFlowGraph analyze(const ProbedFunction& function,
-                                               core::Address entered);
+                                               std::span<const core::Address> entered);
   [[nodiscard]] core::Address choose_probe_of(const core::BasicBlock& block);
-  void insert_probes(const ProbedFunction& function);
   /// Unless it is a block's probe.
   void remove_entry_breakpoint(const ProbedFunction& function);
   [[nodiscard]] std::set<std::uint32_t> with_uncountable(std::span<const std::uint32_t> chosen);
@@ -150,10 +216,19 @@ class ProbedCode : public InstrumentedCode {
   HotBlocks hot_;
   EdgeCounts edges_;
   CountPropagation propagation_;
+  HotFunctions hot_functions_;
+  FunctionCopies copies_;
+  std::shared_ptr<CopySpace> copy_space_;
+  std::shared_ptr<CopySpace> inherited_;  // a forked child's: still mapped, and not used
+  CodePatches patches_;
+  std::set<core::Address> interrupted_;
+  std::set<core::Address> modules_with_stubs_;
+  bool has_unknown_frames_ = false;
   bool derives_ = false;
   core::Address loader_;
   core::ProbeFunctions postponed_;
   std::uint64_t executions_ = 0;
+  std::uint64_t executions_from_copies_ = 0;
   std::uint64_t gate_hits_ = 0;
   std::uint64_t functions_instrumented_ = 0;
   std::uint64_t probes_ = 0;

@@ -6,6 +6,7 @@
 
 #include "core/address.h"
 #include "core/clock.h"
+#include "core/function_copy.h"
 
 namespace sp::supervisor {
 
@@ -21,16 +22,21 @@ struct ProbedFunction {
     awaiting_entry,  // a breakpoint on its first instruction
     instrumented,    // breakpoints in its blocks
     uninstrumented,  // none
+    copied,          // it runs from an instrumented copy
   };
 
   std::uint32_t number = 0;  // in the FunctionIndex
   core::AddressRange bounds;
+  bool has_known_end = true;  // false: of code without a symbol, which ends where its blocks do
   std::vector<core::Address> landing_pads;
   State state = State::awaiting_entry;
   std::vector<core::Address> unresolved;  // indirect jumps with unknown targets
   std::vector<std::uint32_t> blocks;      // numbers, in the order of discovery
   InstrumentedSince since;
   std::uint32_t explorations = 0;
+  std::uint64_t hits = 0;                    // of its probes; HotFunctions
+  std::uint64_t landings = 0;                // at breakpoints, while it runs from a copy
+  std::optional<core::CopyRefusal> refusal;  // it cannot run from a copy
 };
 
 }  // namespace sp::supervisor

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <memory>
 #include <optional>
 
 #include "core/clock.h"
 #include "core/messages.h"
+#include "supervisor/copies/copy_space.h"
 #include "supervisor/instruments/displaced_step.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/sigtrap_mask.h"
@@ -11,6 +15,14 @@
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
+
+/// Where a thread stood in a copy, and where it was put.
+struct OutOfCopy {
+  ptrace::Registers inside;
+  ptrace::Registers outside;
+  std::uint64_t counter = 0;
+  int adjusted = 0;  // the counter, see ThreadMove
+};
 
 /// Where a thread is, as far as probes go (default mode).
 struct ProbedThread : ThreadState {
@@ -33,6 +45,21 @@ struct ProbedThread : ThreadState {
   };
   Hit last_hit;
   core::TimePoint resumed_at;  // from its last hit; zero: it had another stop since
+
+  /// It was stopped in a function's copy and stands in the original, from where it goes back.
+  std::optional<OutOfCopy> out_of_copy;
+  /// Where it counts; null: it has no counters.
+  std::shared_ptr<CopySpace> counts_in;
+  pid_t tid = 0;
+
+  ProbedThread() = default;
+  ProbedThread(const ProbedThread&) = delete;
+  ProbedThread& operator=(const ProbedThread&) = delete;
+  ~ProbedThread() override {
+    if (counts_in != nullptr) {
+      counts_in->slots->release(tid);
+    }
+  }
 };
 
 /// The probes' state of a process's code and of a thread; both must exist.

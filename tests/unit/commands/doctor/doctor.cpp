@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
+#include <utility>
 
 #include "arch/native.h"
+#include "commands/doctor/copies.h"
 #include "commands/doctor/machine.h"
 #include "commands/doctor/process.h"
 
@@ -22,6 +25,7 @@ MachineFacts good_machine() {
   facts.memory_reads = facts.no_aslr = facts.map_files = facts.debug_files = true;
   facts.cpus_allowed = facts.cpus_online = 4;
   facts.clock_source = "tsc";
+  facts.copies.for_this_cpu = true;
   return facts;
 }
 
@@ -100,6 +104,76 @@ TEST(DoctorOfMachine, warns_of_what_only_limits) {
     EXPECT_EQ(about(judge(facts), subject).level, Level::warn) << subject;
     EXPECT_NE(about(judge(facts), subject).fix, "") << subject;
   }
+}
+
+supervisor::CopyFacts good_copies() {
+  supervisor::CopyFacts facts;
+  facts.for_this_cpu = true;
+  return facts;
+}
+
+TEST(DoctorOfCopies, finds_nothing_wrong_where_all_is_well) {
+  const auto findings = judge(good_copies(), false);
+  for (const auto* subject : {"text writes", "gs base", "counters", "code memory", "membarrier"}) {
+    EXPECT_EQ(about(findings, subject).level, Level::ok) << subject;
+    EXPECT_EQ(about(findings, subject).fix, "") << subject;
+  }
+}
+
+TEST(DoctorOfCopies, says_in_one_line_what_is_lost_and_how_to_get_it_back) {
+  supervisor::CopyFacts facts = good_copies();
+  facts.traced_writes = facts.gs_base = facts.counter_memory = EPERM;
+  facts.executable_memory = facts.executable_file = facts.membarrier = EACCES;
+  const std::pair<std::string, std::string> lost[] = {
+      {"text writes", "only -n works"},
+      {"gs base", "locked instructions"},
+      {"counters", "its probes are removed when hot"},
+      {"code memory", "its probes are removed when hot"},
+      {"membarrier", "100 ms later"}};
+  const auto findings = judge(facts, false);
+  for (const auto& [subject, loss] : lost) {
+    const Finding finding = about(findings, subject);
+    EXPECT_EQ(finding.level, Level::warn) << subject;
+    EXPECT_NE(finding.fact.find(loss), std::string::npos) << finding.fact;
+    EXPECT_EQ(finding.fact.find('\n'), std::string::npos) << subject;
+    EXPECT_NE(finding.fix, "") << subject;
+  }
+}
+
+TEST(DoctorOfCopies, makes_do_with_a_memfd_where_execmem_is_refused) {
+  supervisor::CopyFacts facts = good_copies();
+  facts.executable_memory = EACCES;
+  EXPECT_EQ(about(judge(facts, false), "code memory").level, Level::ok);
+  facts.executable_file = EACCES;
+  EXPECT_NE(about(judge(facts, false), "code memory").fix.find("execmem"), std::string::npos);
+  facts.memfd_noexec = 2;
+  EXPECT_NE(about(judge(facts, false), "code memory").fix.find("memfd_noexec"), std::string::npos);
+}
+
+TEST(DoctorOfCopies, tells_writes_of_the_guardian_from_those_of_the_tracer) {
+  supervisor::CopyFacts facts = good_copies();
+  facts.untraced_writes = EIO;
+  const Finding finding = about(judge(facts, false), "text writes");
+  EXPECT_EQ(finding.level, Level::warn);
+  EXPECT_NE(finding.fact.find("keeps its breakpoints"), std::string::npos) << finding.fact;
+}
+
+TEST(DoctorOfCopies, tells_a_filter_from_a_kernel_without_the_command) {
+  supervisor::CopyFacts facts = good_copies();
+  facts.membarrier = EINVAL;
+  EXPECT_NE(about(judge(facts, true), "membarrier").fix.find("nohz_full"), std::string::npos);
+  facts.membarrier = EPERM;
+  EXPECT_NE(about(judge(facts, true), "membarrier").fix.find("docker run"), std::string::npos);
+}
+
+TEST(DoctorOfCopies, says_that_another_cpu_has_none) {
+  supervisor::CopyFacts facts = good_copies();
+  facts.for_this_cpu = false;
+  facts.gs_base = ENOTSUP;
+  const auto findings = judge(facts, false);
+  EXPECT_EQ(findings.size(), 2U) << "nothing about what copies would need";
+  EXPECT_EQ(about(findings, "copies").fact,
+            "hot code is not copied on this CPU: its probes are removed when hot");
 }
 
 ProcessFacts good_process() {

@@ -21,6 +21,11 @@ class Everything final : public CodeAnalysis {
                              const Read& /*read*/) override {
     return {};
   }
+  const core::CodeReferences& references(const File& /*file*/) override { return references_; }
+  tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
+      const core::FunctionToCopy& /*function*/, const core::CopyPlace& /*place*/) override {
+    return tl::unexpected(core::CopyRefusal::not_mapped);
+  }
   std::optional<std::uint64_t> symbol(const File& file, std::string_view name) override {
     asked_in = file.path;
     return name == "_dl_debug_state" ? event : std::nullopt;
@@ -28,6 +33,9 @@ class Everything final : public CodeAnalysis {
   bool programs_only = false;
   std::optional<std::uint64_t> event;
   std::string asked_in;
+
+ private:
+  core::CodeReferences references_;
 };
 
 struct ModuleScanTest : ::testing::Test {

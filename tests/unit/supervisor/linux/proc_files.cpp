@@ -15,12 +15,14 @@ constexpr std::string_view kStat =
     "18446744073709551615 94 94 14 0 0 0 0 4096 16384 1 0 0 17 3 0 0 0 0 0 94 94 94 14 14 14 14 "
     "0\n";
 
-TEST(Stat, gives_state_cpu_and_start) {
+TEST(Stat, gives_state_parent_cpu_and_start) {
   const auto stat = parse_stat(kStat);
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->state, 'S');
+  EXPECT_EQ(stat->parent, 1);
   EXPECT_EQ(stat->processor, 3);
   EXPECT_EQ(stat->start_time, 5510U);
+  EXPECT_EQ(stat->flags, 4194560U);
 }
 
 TEST(Stat, is_not_confused_by_names) {

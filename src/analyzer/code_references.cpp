@@ -1,0 +1,148 @@
+#include "analyzer/code_references.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "arch/native.h"
+#include "symbols/elf_sections.h"
+
+namespace sp::analyzer {
+namespace {
+
+using arch::Native;
+using core::Address;
+using core::AddressRange;
+
+/// Collects the references of one file.
+class Scan {
+ public:
+  Scan(const std::shared_ptr<const core::ElfImage>& image,
+       std::span<const core::CandidateFunction> functions)
+      : image_(*image), sections_(image), functions_(functions) {}
+
+  core::CodeReferences run() {
+    for (const core::LoadSegment& segment : image_.segments()) {
+      if (segment.executable) {
+        scan_code({Address{segment.address}, Address{segment.address + segment.file_size}});
+      } else {
+        scan_words(segment);
+      }
+    }
+    read_sections();
+    for (auto* const list : {&references_.jumps, &references_.calls, &references_.pointers}) {
+      std::sort(list->begin(), list->end());
+      list->erase(std::unique(list->begin(), list->end()), list->end());
+    }
+    return std::move(references_);
+  }
+
+ private:
+  void read_sections() {
+    for (const symbols::Section& section : sections_.all()) {
+      const bool is_plt = section.name == ".plt" || section.name.starts_with(".plt.");
+      references_.has_restartable_sequences |= section.name == "__rseq_cs";
+      references_.has_own_stacks |= section.name == ".gopclntab";
+      if (is_plt) {
+        add_stubs(section);
+      }
+    }
+  }
+
+  /// Entries of 16 bytes, or of 8 that hold one jump.
+  void add_stubs(const symbols::Section& section) {
+    constexpr std::uint64_t kEntry = 16;
+    constexpr std::uint64_t kShortEntry = 8;
+    const auto first = Native::decode(sections_.bytes(section), Address{section.address});
+    const bool is_short =
+        section.name == ".plt.got" && first && first->flow == core::Flow::indirect_jump;
+    const std::uint64_t size = is_short ? kShortEntry : kEntry;
+    for (std::uint64_t at = section.address; at + size <= section.address + section.size;
+         at += size) {
+      references_.stubs.push_back({at, at + size});
+    }
+  }
+
+  /// Functions, and the code between them.
+  void scan_code(AddressRange segment) {
+    Address at = segment.begin;
+    for (const core::CandidateFunction& function : functions_) {
+      const AddressRange bounds{Address{function.begin}, Address{function.end}};
+      if (!segment.contains(bounds.begin) || bounds.begin < at) {
+        continue;
+      }
+      scan_range({at, bounds.begin});
+      scan_range(bounds);
+      at = bounds.end;
+    }
+    scan_range({at, segment.end});
+  }
+
+  void scan_range(AddressRange range) {
+    const auto bytes = image_.bytes_at(range.begin.value());
+    const std::size_t size = std::min<std::size_t>(bytes.size(), range.size());
+    for (std::size_t offset = 0; offset < size;) {
+      const auto code = bytes.subspan(offset);
+      const Address at = range.begin + offset;
+      const auto instruction = Native::decode(code, at);
+      if (!instruction) {
+        ++offset;
+        continue;
+      }
+      if (instruction->target) {
+        note_jump(*instruction, range);
+      }
+      for (const std::uint64_t value : Native::code_pointers(code, at)) {
+        note_pointer(value);
+      }
+      offset += instruction->length;
+    }
+  }
+
+  void note_jump(const core::Instruction& instruction, AddressRange within) {
+    const Address target = *instruction.target;
+    const bool is_inside = within.contains(target) && instruction.flow != core::Flow::call;
+    if (!is_inside && image_.is_executable_at(target.value())) {
+      references_.jumps.push_back(target.value());
+      if (instruction.flow == core::Flow::call) {
+        references_.calls.push_back(target.value());
+      }
+    }
+  }
+
+  void note_pointer(std::uint64_t value) {
+    if (image_.is_executable_at(value)) {
+      references_.pointers.push_back(value);
+    }
+  }
+
+  void scan_words(const core::LoadSegment& segment) {
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    const auto bytes = image_.bytes_at(segment.address);
+    const std::size_t size = std::min<std::size_t>(bytes.size(), segment.file_size);
+    for (std::size_t at = (kWord - segment.address % kWord) % kWord; at + kWord <= size;
+         at += kWord) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, bytes.data() + at, kWord);
+      if (value != 0) {
+        note_pointer(value);
+      }
+    }
+  }
+
+  const core::ElfImage& image_;
+  symbols::ElfSections sections_;
+  std::span<const core::CandidateFunction> functions_;
+  core::CodeReferences references_;
+};
+
+}  // namespace
+
+core::CodeReferences find_code_references(const std::shared_ptr<const core::ElfImage>& image,
+                                          std::span<const core::CandidateFunction> functions) {
+  return Scan(image, functions).run();
+}
+
+}  // namespace sp::analyzer

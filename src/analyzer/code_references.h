@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "core/code_references.h"
+#include "core/control_flow_graph.h"
+#include "core/elf_image.h"
+
+namespace sp::analyzer {
+
+/// Finds them by decoding all code in the order of addresses, each function from its begin, and by
+/// taking each aligned word of the file's other segments, relocations included, for a pointer.
+/// Destinations in a table of offsets (a switch) are not among them: control_flow_graph.h.
+[[nodiscard]] core::CodeReferences find_code_references(
+    const std::shared_ptr<const core::ElfImage>& image,
+    std::span<const core::CandidateFunction> functions);
+
+}  // namespace sp::analyzer

@@ -1,0 +1,289 @@
+#include "arch/x86_64/move.h"
+
+#include <limits>
+
+#include "arch/x86_64/decoder.h"
+#include "arch/x86_64/operands.h"
+
+namespace sp::arch::x86_64 {
+namespace {
+
+using core::Address;
+using core::CopyRefusal;
+using core::Flow;
+
+std::int64_t distance(Address from, Address to) {
+  return static_cast<std::int64_t>(to.value() - from.value());
+}
+
+template <class Number>
+bool holds(std::int64_t value) {
+  return value >= std::numeric_limits<Number>::min() && value <= std::numeric_limits<Number>::max();
+}
+
+/// Reads or changes gs or its base, other than by a prefix.
+bool names_gs(const Encoding& encoding) {
+  constexpr unsigned kGs = 5;
+  const unsigned extension = encoding.extension();
+  if (encoding.map == OpcodeMap::one_byte) {
+    return (encoding.opcode == 0x8C || encoding.opcode == 0x8E) && extension == kGs;
+  }
+  if (encoding.map != OpcodeMap::two_byte) {
+    return false;
+  }
+  switch (encoding.opcode) {
+    case 0xA8:  // push gs
+    case 0xA9:  // pop gs
+    case 0xB5:  // lgs
+      return true;
+    case 0xAE:  // rdgsbase, wrgsbase
+      return encoding.rep && encoding.names_register() && (extension == 1 || extension == 3);
+    case 0x01:  // swapgs
+      return encoding.modrm == 0xF8;
+    default:
+      return false;
+  }
+}
+
+/// Far calls, jumps and returns, returns from interrupts.
+bool is_far(const Encoding& encoding, Flow flow) {
+  switch (flow) {
+    case Flow::ret:
+      return encoding.map != OpcodeMap::one_byte ||
+             (encoding.opcode != 0xC2 && encoding.opcode != 0xC3);
+    case Flow::indirect_call:
+      return encoding.extension() != 2;
+    case Flow::indirect_jump:
+      return encoding.extension() != 4;
+    case Flow::next:
+    case Flow::jump:
+    case Flow::branch:
+    case Flow::call:
+    case Flow::syscall:
+    case Flow::stop:
+      return false;
+  }
+  return false;
+}
+
+bool is_unmovable(const Encoding& encoding, Flow flow) {
+  const bool is_one_byte = encoding.map == OpcodeMap::one_byte;
+  const bool is_two_byte = encoding.map == OpcodeMap::two_byte;
+  const bool is_locked_transfer = encoding.lock && flow != Flow::next;  // not an instruction
+  if (encoding.conflicting_prefixes || is_locked_transfer || is_far(encoding, flow)) {
+    return true;
+  }
+  if (encoding.is_rip_relative() && encoding.address_size_prefix) {
+    return true;  // relative to eip
+  }
+  switch (flow) {
+    case Flow::branch:
+      return encoding.has_modrm;  // xbegin
+    case Flow::syscall:
+      return is_two_byte && encoding.opcode == 0x34;  // sysenter
+    case Flow::stop:
+      return is_one_byte && (encoding.opcode == 0xCD || encoding.opcode == 0xF1);  // int n, int1
+    case Flow::next:
+      // mov ss: no interrupt or trap comes between it and the next instruction.
+      return is_one_byte && encoding.opcode == 0x8E && encoding.extension() == 2;
+    case Flow::jump:
+    case Flow::call:
+    case Flow::indirect_jump:
+    case Flow::indirect_call:
+    case Flow::ret:
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<SourceInstruction> read_instruction(std::span<const std::byte> bytes,
+                                                  Address address) {
+  const auto encoding = read_encoding(bytes);
+  const auto instruction = encoding ? instruction_of(*encoding, address) : std::nullopt;
+  if (!instruction) {
+    return std::nullopt;
+  }
+  return SourceInstruction{bytes.first(encoding->length), *encoding, *instruction};
+}
+
+void MovedInstruction::append(std::initializer_list<unsigned> values) {
+  for (const unsigned value : values) {
+    bytes[size++] = static_cast<std::byte>(value);
+  }
+}
+
+void MovedInstruction::append(std::span<const std::byte> values) {
+  for (const std::byte value : values) {
+    bytes[size++] = value;
+  }
+}
+
+void MovedInstruction::append_number(std::uint64_t value, unsigned number_size) {
+  for (unsigned i = 0; i < number_size; ++i) {
+    bytes[size++] = static_cast<std::byte>((value >> (8U * i)) & 0xFFU);
+  }
+}
+
+void MovedInstruction::append_displacement(std::uint8_t displacement_size, Address to) {
+  field = size;
+  field_size = displacement_size;
+  target = to;
+  append_number(0, displacement_size);
+}
+
+bool reaches(Address end, Address target, unsigned size) {
+  const std::int64_t displacement = distance(end, target);
+  return size == 1 ? holds<std::int8_t>(displacement) : holds<std::int32_t>(displacement);
+}
+
+bool place(MovedInstruction& moved, Address at) {
+  if (moved.field_size == 0) {
+    return true;
+  }
+  const Address end = at + moved.size;
+  if (!reaches(end, moved.target, moved.field_size)) {
+    return false;
+  }
+  const std::uint64_t displacement = moved.target.value() - end.value();
+  for (unsigned i = 0; i < moved.field_size; ++i) {
+    moved.bytes[moved.field + i] = static_cast<std::byte>((displacement >> (8U * i)) & 0xFFU);
+  }
+  return true;
+}
+
+bool is_loop(const SourceInstruction& source) {
+  const Encoding& encoding = source.encoding;
+  return encoding.map == OpcodeMap::one_byte && (encoding.opcode & 0xFCU) == 0xE0U;
+}
+
+std::optional<CopyRefusal> refuse_move(const SourceInstruction& source) {
+  if (source.encoding.segment == Segment::gs || names_gs(source.encoding)) {
+    return CopyRefusal::uses_counter_segment;
+  }
+  if (is_unmovable(source.encoding, source.instruction.flow)) {
+    return CopyRefusal::unmovable;
+  }
+  return std::nullopt;
+}
+
+bool is_padding(const Encoding& encoding) {
+  if (encoding.map == OpcodeMap::two_byte) {
+    return encoding.opcode == 0x1F;
+  }
+  const bool is_nop = encoding.opcode == 0x90 && (encoding.rex & 1U) == 0;  // else xchg r8,rax
+  return encoding.map == OpcodeMap::one_byte && (is_nop || encoding.opcode == 0xCC);
+}
+
+std::optional<MovedInstruction> move_unchanged(const SourceInstruction& source) {
+  const Encoding& encoding = source.encoding;
+  MovedInstruction moved;
+  if (!encoding.is_rip_relative()) {
+    moved.append(source.code);
+    return moved;
+  }
+  if (encoding.address_size_prefix) {
+    return std::nullopt;  // unused in practice
+  }
+  moved.append(source.code.first(encoding.displacement_offset));
+  moved.append_displacement(
+      4, source.instruction.next() + static_cast<std::uint64_t>(encoding.displacement));
+  moved.append(source.code.subspan(encoding.displacement_offset + 4U));
+  return moved;
+}
+
+std::optional<MovedInstruction> move_short_jump(const SourceInstruction& source, Address target) {
+  const Encoding& encoding = source.encoding;
+  const bool is_jump =
+      source.instruction.flow == Flow::jump || source.instruction.flow == Flow::call;
+  const unsigned longest = encoding.opcode_offset + (is_jump ? 5U : 6U);
+  const bool is_branch = source.instruction.flow == Flow::branch;
+  if (longest > kLongestInstruction || encoding.has_modrm || is_loop(source) ||
+      !(is_jump || is_branch)) {
+    return std::nullopt;
+  }
+  MovedInstruction moved;
+  moved.append(source.prefixes());
+  moved.append({is_jump ? 0xEBU : 0x70U | (encoding.opcode & 0x0FU)});
+  moved.append_displacement(1, target);
+  return moved;
+}
+
+void widen(MovedInstruction& jump) {
+  const auto opcode = std::to_integer<unsigned>(jump.bytes[jump.field - 1U]);
+  jump.size = static_cast<std::uint8_t>(jump.field - 1U);
+  if (opcode == 0xEB) {
+    jump.append({0xE9});
+  } else {
+    jump.append({0x0F, opcode + 0x10U});  // 7x: 0F 8x
+  }
+  jump.append_displacement(4, jump.target);
+}
+
+MovedInstruction move_loop(const SourceInstruction& source, std::uint8_t distance) {
+  MovedInstruction moved;
+  moved.append(source.code.first(source.code.size() - 1));
+  moved.append({distance});
+  return moved;
+}
+
+MovedInstruction jump_to(Address target) {
+  MovedInstruction jump;
+  jump.append({0xEB});
+  jump.append_displacement(1, target);
+  return jump;
+}
+
+std::array<MovedInstruction, 2> push_address(Address value) {
+  std::array<MovedInstruction, 2> pushes;
+  const auto low = static_cast<std::uint32_t>(value.value());
+  pushes[0].append({0x68});  // push imm32
+  pushes[0].append_number(low, 4);
+  const auto pushed = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(low)});
+  if (pushed != value.value()) {
+    pushes[1].append({0xC7, 0x44, 0x24, 0x04});  // movl imm32, 4(%rsp)
+    pushes[1].append_number(value.value() >> 32U, 4);
+  }
+  return pushes;
+}
+
+std::optional<MovedInstruction> jump_through_operand(const SourceInstruction& call) {
+  const Encoding& operand = call.encoding;
+  const bool is_on_stack = operand.has_sib && operand.base() == kRsp;
+  const bool is_rsp = operand.names_register() && operand.rm() == kRsp;
+  // The push may have overwritten an operand below rsp. (Another register may point there too, but
+  // no program keeps a function pointer in memory that it does not own.)
+  if (is_rsp || (is_on_stack && (operand.displacement < 0 || operand.index() != kRsp))) {
+    return std::nullopt;
+  }
+  unsigned modrm = (operand.modrm & 0xC7U) | (4U << 3U);  // FF /4 is jmp
+  std::uint8_t displacement_size = operand.displacement_size;
+  const std::int64_t displacement = operand.displacement + (is_on_stack ? 8 : 0);
+  if (is_on_stack) {
+    modrm = (modrm & 0x3FU) | (2U << 6U);  // a displacement of 32 bits
+    displacement_size = 4;
+  }
+  const unsigned rest = operand.has_sib ? 3 : 2;
+  if (operand.opcode_offset + rest + displacement_size > kLongestInstruction ||
+      !holds<std::int32_t>(displacement)) {
+    return std::nullopt;
+  }
+  MovedInstruction moved;
+  moved.append(call.prefixes());
+  moved.append({0xFF, modrm});
+  if (operand.has_sib) {
+    moved.append({operand.sib});
+  }
+  if (!operand.is_rip_relative()) {
+    moved.append_number(static_cast<std::uint64_t>(displacement), displacement_size);
+  } else if (operand.address_size_prefix) {
+    return std::nullopt;  // relative to eip
+  } else {
+    moved.append_displacement(4,
+                              call.instruction.next() + static_cast<std::uint64_t>(displacement));
+  }
+  return moved;
+}
+
+}  // namespace sp::arch::x86_64

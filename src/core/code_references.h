@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sp::core {
+
+/// Places in a file's code to which control may come from outside of the function that holds them,
+/// other than by the function's entry. ELF addresses; each list is sorted and has no duplicates.
+struct CodeReferences {
+  /// Destinations of direct jumps, branches and calls: instructions begin there.
+  std::vector<std::uint64_t> jumps;
+  /// Destinations of direct calls, which are among `jumps`, too.
+  std::vector<std::uint64_t> calls;
+  /// The stubs in procedure linkage tables, [begin, end), in which lazy binding comes back behind
+  /// the first jump.
+  struct Stub {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+  std::vector<Stub> stubs;
+  /// It has ranges that the kernel compares pc with (rseq(2)): none of its code may be copied.
+  bool has_restartable_sequences = false;
+  /// Its stacks and the places where its threads are interrupted are managed by a runtime (Go).
+  bool has_own_stacks = false;
+  /// Values in the code and in data that would be addresses of code: some are just numbers.
+  std::vector<std::uint64_t> pointers;
+};
+
+}  // namespace sp::core

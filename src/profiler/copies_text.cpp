@@ -1,0 +1,31 @@
+#include "profiler/copies_text.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "profiler/text.h"
+
+namespace sp::profiler {
+
+std::string copies_text(const core::Copying& copying) {
+  if (copying.functions == 0 && copying.refused.empty()) {
+    return "";
+  }
+  std::string text =
+      fmt::format("copies: {} hot {} ran from {}, which counted {} executions",
+                  grouped(copying.functions), copying.functions == 1 ? "function" : "functions",
+                  copying.functions == 1 ? "a copy" : "copies", grouped(copying.executions));
+  if (copying.dropped > 0) {
+    text +=
+        fmt::format("; {} dropped again, whose landings cost too much", grouped(copying.dropped));
+  }
+  const char* separator = "; not copied: ";
+  for (const core::Copying::Refused& refused : copying.refused) {
+    text += fmt::format("{}{} ({})", std::exchange(separator, ", "), grouped(refused.functions),
+                        refused.reason);
+  }
+  return text;
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "arch/x86_64/move.h"
+#include "core/function_copy.h"
+#include "rewriter/copy_units.h"
+#include "rewriter/landing_plan.h"
+
+namespace sp::rewriter {
+
+/// One instruction of a copy, which gets its place later, and what it means in the original.
+struct CopiedInstruction {
+  static constexpr std::uint32_t kNoUnit = ~std::uint32_t{0};
+
+  arch::x86_64::MovedInstruction code;
+  std::uint32_t to_unit = kNoUnit;  // its displacement leads to this unit's copy
+  core::Address original;           // the next instruction in terms of the original
+  std::uint8_t undo = 0;
+  bool is_counted = false;
+  bool is_entry = false;
+};
+
+/// A copy's code without addresses, unit after unit.
+struct CopyCode {
+  std::vector<CopiedInstruction> instructions;
+  std::vector<std::uint32_t> units;  // the first instruction of each
+  std::vector<core::CopyUndo> undos{1};
+  /// Loop heads whose copy begins with an instruction of `room` bytes, enough for a jump.
+  struct Exit {
+    std::uint32_t unit = 0;
+    std::uint8_t room = 0;
+  };
+  std::vector<Exit> exits;
+};
+
+/// Moves the instructions of all units and puts a counter into each block.
+[[nodiscard]] tl::expected<CopyCode, core::CopyRefusal> make_copy_code(
+    const core::FunctionToCopy& function, const CopyUnits& units,
+    std::span<const PlannedLanding> landings, std::uint64_t counters);
+
+}  // namespace sp::rewriter

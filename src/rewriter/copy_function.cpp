@@ -1,0 +1,137 @@
+#include "rewriter/copy_function.h"
+
+#include <cstddef>
+#include <optional>
+
+#include "arch/native.h"
+#include "rewriter/copy_code.h"
+#include "rewriter/copy_layout.h"
+#include "rewriter/copy_units.h"
+#include "rewriter/landing_plan.h"
+
+namespace sp::rewriter {
+namespace {
+
+using core::Address;
+using core::CopyRefusal;
+using core::FunctionCopy;
+
+std::optional<CopyRefusal> check(const core::FunctionToCopy& function,
+                                 const core::CopyPlace& place) {
+  if (function.bounds.end <= function.bounds.begin || function.graph == nullptr) {
+    return CopyRefusal::not_mapped;
+  }
+  if (function.bounds.size() > FunctionCopy::kLargestOriginal) {
+    return CopyRefusal::too_large;
+  }
+  constexpr std::uint64_t kEndOfCounters = std::uint64_t{1} << 31U;
+  const std::uint64_t counters = sizeof(std::uint64_t) * function.graph->blocks.size();
+  if (place.counters > kEndOfCounters || counters > kEndOfCounters - place.counters) {
+    return CopyRefusal::no_counter;
+  }
+  return std::nullopt;
+}
+
+FunctionCopy::MapEntry map_entry(const CopiedInstruction& copied, std::uint32_t offset,
+                                 FunctionCopy& copy) {
+  FunctionCopy::MapEntry entry;
+  entry.copy = offset;
+  std::uint64_t original = copied.original.value() - copy.original.begin.value();
+  if (!copy.original.contains(copied.original)) {
+    original = copy.outside.size();
+    copy.outside.push_back(copied.original);
+    entry.is_outside = 1;
+  }
+  entry.original = original & (FunctionCopy::kLargestOriginal - 1);
+  entry.is_counted = copied.is_counted ? 1 : 0;
+  entry.is_entry = copied.is_entry ? 1 : 0;
+  entry.undo = copied.undo & (FunctionCopy::kMostUndos - 1);
+  return entry;
+}
+
+void write_code(const CopyCode& code, const std::vector<std::uint32_t>& offsets,
+                FunctionCopy& copy) {
+  copy.code.reserve(offsets.back());
+  copy.map.reserve(code.instructions.size());
+  for (std::size_t i = 0; i < code.instructions.size(); ++i) {
+    const CopiedInstruction& copied = code.instructions[i];
+    const auto bytes = copied.code.code();
+    copy.code.insert(copy.code.end(), bytes.begin(), bytes.end());
+    copy.map.push_back(map_entry(copied, offsets[i], copy));
+  }
+  copy.undos = code.undos;
+}
+
+void write_blocks(const core::ControlFlowGraph& graph, std::uint64_t counters, FunctionCopy& copy) {
+  copy.blocks.reserve(graph.blocks.size());
+  for (const core::BasicBlock& block : graph.blocks) {
+    core::CopiedBlock copied;
+    copied.start = block.start;
+    for (const std::uint8_t length : block.lengths) {
+      copied.size += length;
+    }
+    copied.counter = counters + sizeof(std::uint64_t) * copy.blocks.size();
+    copy.blocks.push_back(copied);
+  }
+}
+
+}  // namespace
+
+tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy& function,
+                                                      const core::CopyPlace& place) {
+  if (!arch::Native::kHasCopies) {
+    return tl::unexpected(CopyRefusal::not_on_this_cpu);
+  }
+  if (const auto refusal = check(function, place)) {
+    return tl::unexpected(*refusal);
+  }
+  const auto units = find_units(function);
+  if (!units) {
+    return tl::unexpected(units.error());
+  }
+  const auto planned = plan_landings(function, *units);
+  if (!planned) {
+    return tl::unexpected(planned.error());
+  }
+  auto code = make_copy_code(function, *units, *planned, place.counters);
+  if (!code) {
+    return tl::unexpected(code.error());
+  }
+  const auto offsets = lay_out(*code, place.at);
+  if (!offsets) {
+    return tl::unexpected(CopyRefusal::out_of_reach);
+  }
+  if (offsets->back() > place.room) {
+    return tl::unexpected(CopyRefusal::no_room);
+  }
+
+  FunctionCopy copy;
+  copy.original = function.bounds;
+  copy.at = place.at;
+  copy.is_complete = function.is_complete;
+  write_code(*code, *offsets, copy);
+  write_blocks(*function.graph, place.counters, copy);
+  for (std::uint32_t i = 0; i < units->units.size(); ++i) {
+    const CopyUnit& unit = units->units[i];
+    const Address in_copy = place.at + (*offsets)[code->units[i]];
+    const auto landing = make_landing((*planned)[i], unit.start, in_copy);
+    if (!landing) {
+      return tl::unexpected(CopyRefusal::out_of_reach);
+    }
+    copy.landings.push_back(*landing);
+    if (unit.starts_block) {
+      copy.blocks[unit.block].copy = in_copy;
+    }
+    const core::Instruction& last = units->last_of(unit).instruction;
+    if (is_kept(last.flow) && !(*planned)[i].emulates_call) {
+      copy.kept.push_back(last.address);
+    }
+  }
+  for (const CopyCode::Exit& exit : code->exits) {
+    copy.exits.push_back(
+        {place.at + (*offsets)[code->units[exit.unit]], units->units[exit.unit].start, exit.room});
+  }
+  return copy;
+}
+
+}  // namespace sp::rewriter

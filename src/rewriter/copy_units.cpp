@@ -1,0 +1,135 @@
+#include "rewriter/copy_units.h"
+
+#include <algorithm>
+
+namespace sp::rewriter {
+namespace {
+
+using core::Address;
+using core::CopyRefusal;
+using core::Flow;
+
+using Refusal = std::optional<CopyRefusal>;
+
+/// Decodes one block and cuts it behind its system calls.
+Refusal add_block(const core::FunctionToCopy& function, std::uint32_t index, CopyUnits& found) {
+  const core::BasicBlock& block = function.graph->blocks[index];
+  Address at = block.start;
+  const bool is_new = found.units.empty() || found.units.back().end <= at;
+  if (!function.bounds.contains(at) || !is_new || block.lengths.empty()) {
+    return CopyRefusal::not_mapped;
+  }
+  bool starts_unit = true;
+  for (std::size_t i = 0; i < block.lengths.size(); ++i) {
+    if (!function.bounds.contains(at)) {
+      return CopyRefusal::not_mapped;
+    }
+    const auto source =
+        arch::x86_64::read_instruction(function.code.subspan(at - function.bounds.begin), at);
+    const bool is_last = i + 1 == block.lengths.size();
+    if (!source || source->instruction.length != block.lengths[i] ||
+        (core::ends_block(source->instruction.flow) && !is_last)) {
+      return CopyRefusal::not_mapped;
+    }
+    if (const auto refusal = arch::x86_64::refuse_move(*source)) {
+      return refusal;
+    }
+    if (starts_unit) {
+      CopyUnit unit;
+      unit.start = at;
+      unit.block = index;
+      unit.first = static_cast<std::uint32_t>(found.instructions.size());
+      unit.starts_block = i == 0;
+      unit.is_outside = i != 0;
+      found.units.push_back(unit);
+    }
+    const Flow flow = source->instruction.flow;
+    at = source->instruction.next();
+    CopyUnit& unit = found.units.back();
+    unit.end = at;
+    unit.size += 1;
+    unit.falls_through = flow == Flow::next || flow == Flow::branch;
+    starts_unit = flow == Flow::syscall;
+    found.instructions.push_back(*source);
+  }
+  return std::nullopt;
+}
+
+/// Marks return sites, destinations of the function's own calls, which are made in the original,
+/// and entries.
+Refusal mark_ways_in(const core::FunctionToCopy& function, CopyUnits& found) {
+  for (std::size_t i = 0; i < found.units.size(); ++i) {
+    const core::Instruction& last = found.last_of(found.units[i]).instruction;
+    if (!is_kept(last.flow)) {
+      continue;
+    }
+    if (i + 1 < found.units.size() && found.units[i + 1].start == last.next()) {
+      found.units[i + 1].is_outside = true;
+    }
+    if (const auto callee = last.target ? found.find(*last.target) : std::nullopt) {
+      found.units[*callee].is_outside = true;
+    }
+  }
+  for (const Address destination : function.graph->table_destinations) {
+    if (const auto unit = found.find(destination)) {
+      found.units[*unit].is_outside = true;
+    }
+  }
+  for (const Address entry : function.entries) {
+    if (!function.bounds.contains(entry)) {
+      continue;
+    }
+    const auto unit = found.find(entry);
+    if (!unit) {
+      return CopyRefusal::not_mapped;
+    }
+    found.units[*unit].is_outside = true;
+  }
+  return std::nullopt;
+}
+
+void mark_loop_heads(CopyUnits& found) {
+  for (std::uint32_t i = 0; i < found.units.size(); ++i) {
+    const core::Instruction& last = found.last_of(found.units[i]).instruction;
+    if (last.flow != Flow::jump && last.flow != Flow::branch) {
+      continue;
+    }
+    const auto target = found.find(*last.target);
+    if (target && *target <= i) {
+      found.units[*target].is_loop_head = true;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> CopyUnits::find(Address start) const {
+  const auto unit =
+      std::lower_bound(units.begin(), units.end(), start,
+                       [](const CopyUnit& left, Address wanted) { return left.start < wanted; });
+  if (unit == units.end() || unit->start != start) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(unit - units.begin());
+}
+
+tl::expected<CopyUnits, CopyRefusal> find_units(const core::FunctionToCopy& function) {
+  const core::ControlFlowGraph& graph = *function.graph;
+  if (graph.blocks.empty() || !graph.unmapped.empty() ||
+      function.code.size() != function.bounds.size()) {
+    return tl::unexpected(CopyRefusal::not_mapped);
+  }
+  CopyUnits found;
+  for (std::uint32_t i = 0; i < graph.blocks.size(); ++i) {
+    if (const auto refusal = add_block(function, i, found)) {
+      return tl::unexpected(*refusal);
+    }
+  }
+  if (const auto refusal = mark_ways_in(function, found)) {
+    return tl::unexpected(*refusal);
+  }
+  mark_loop_heads(found);
+  return found;
+}
+
+}  // namespace sp::rewriter

@@ -1,0 +1,246 @@
+#include "rewriter/landing_plan.h"
+
+#include <algorithm>
+
+#include "rewriter/padding.h"
+
+namespace sp::rewriter {
+namespace {
+
+using arch::x86_64::MovedInstruction;
+using arch::x86_64::SourceInstruction;
+using core::Address;
+using core::AddressRange;
+using core::CopyRefusal;
+using core::Flow;
+using Form = core::CopyLanding::Form;
+
+constexpr std::uint8_t kLongJump = 5;
+constexpr std::uint8_t kShortJump = 2;
+
+/// Bytes that nobody executes.
+class DeadBytes {
+ public:
+  DeadBytes(const core::FunctionToCopy& function, const CopyUnits& units) {
+    for (const AddressRange& range : function.dead) {
+      const bool is_code = std::any_of(units.units.begin(), units.units.end(), [&](const auto& u) {
+        return u.start < range.end && range.begin < u.end;
+      });
+      if (range.begin < range.end && !is_code) {
+        free_.push_back(range);
+      }
+    }
+    if (function.is_complete) {
+      add_gaps(function, units);
+    }
+    std::sort(free_.begin(), free_.end());
+    const auto overlap = std::adjacent_find(
+        free_.begin(), free_.end(),
+        [](const auto& left, const auto& right) { return right.begin < left.end; });
+    if (overlap != free_.end()) {
+      free_.clear();
+    }
+  }
+
+  /// How many there are from an address on.
+  [[nodiscard]] std::uint64_t size_at(Address at) const {
+    const auto range = find(at);
+    return range < free_.size() ? free_[range].size() : 0;
+  }
+  /// Uses the first ones from an address on.
+  void use(Address at, std::uint64_t size) {
+    AddressRange& range = free_[find(at)];
+    range.begin = range.begin + size;
+  }
+
+  /// Bytes of the original that are executed only by a thread that was put into it in front of
+  /// them: those who do that look first (core::FunctionCopy::is_original_from()).
+  void add(AddressRange range) {
+    if (range.size() >= kLongJump) {
+      free_.insert(std::upper_bound(free_.begin(), free_.end(), range), range);
+    }
+  }
+
+  /// Five bytes that a short jump at `from` reaches.
+  std::optional<Address> take(Address from) {
+    const Address end = from + kShortJump;
+    for (AddressRange& range : free_) {
+      if (range.size() >= kLongJump && arch::x86_64::reaches(end, range.end - kLongJump, 1)) {
+        range.end = range.end - kLongJump;
+        return range.end;
+      }
+      if (range.size() >= kLongJump && arch::x86_64::reaches(end, range.begin, 1)) {
+        const Address taken = range.begin;
+        range.begin = range.begin + kLongJump;
+        return taken;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::size_t find(Address begin) const {
+    return static_cast<std::size_t>(
+        std::find_if(free_.begin(), free_.end(),
+                     [&](const AddressRange& range) { return range.begin == begin; }) -
+        free_.begin());
+  }
+
+  /// Between blocks, where control does not come.
+  void add_gaps(const core::FunctionToCopy& function, const CopyUnits& units) {
+    for (std::size_t i = 0; i + 1 < units.units.size(); ++i) {
+      const AddressRange gap{units.units[i].end, units.units[i + 1].start};
+      const bool is_reached =
+          is_kept(units.last_of(units.units[i]).instruction.flow) || units.units[i].falls_through;
+      if (gap.begin < gap.end && !is_reached &&
+          find_padding(function.code.subspan(gap.begin - function.bounds.begin, gap.size()),
+                       gap.begin) == gap) {
+        free_.push_back(gap);
+      }
+    }
+  }
+
+  std::vector<AddressRange> free_;  // sorted
+};
+
+class LandingPlanner {
+ public:
+  LandingPlanner(const core::FunctionToCopy& function, const CopyUnits& units)
+      : function_(function), units_(units), dead_(function, units) {}
+
+  tl::expected<PlannedLanding, CopyRefusal> plan(const CopyUnit& unit) {
+    const SourceInstruction& last = units_.last_of(unit);
+    const Flow flow = last.instruction.flow;
+    const std::uint64_t whole = unit.end - unit.start;
+    const std::uint64_t before_kept = is_kept(flow) ? last.instruction.address - unit.start : whole;
+    const bool can_emulate =
+        flow == Flow::call ||
+        (flow == Flow::indirect_call && arch::x86_64::jump_through_operand(last).has_value());
+
+    if (unit.is_outside) {
+      if (auto kept = plan_jump(unit, before_kept)) {
+        return *kept;
+      }
+      if (can_emulate) {
+        if (auto emulated = plan_jump(unit, whole)) {
+          emulated->emulates_call = true;
+          return *emulated;
+        }
+      }
+    }
+    PlannedLanding breakpoint;
+    breakpoint.emulates_call = before_kept == 0;
+    if (breakpoint.emulates_call && !can_emulate) {
+      return tl::unexpected(CopyRefusal::unmovable);
+    }
+    return breakpoint;
+  }
+
+  /// What the unit's landing leaves of it can hold second jumps.
+  void use_rest(const CopyUnit& unit, const PlannedLanding& planned) {
+    const SourceInstruction& last = units_.last_of(unit);
+    const bool keeps_last = is_kept(last.instruction.flow) && !planned.emulates_call;
+    const Address end = keeps_last ? last.instruction.address : unit.end;
+    // Two bytes: its own landing may still become a short jump.
+    const Address begin = unit.start + std::max<std::uint64_t>(planned.size, kShortJump);
+    if (is_closed() && begin < end) {
+      dead_.add({begin, end});
+    }
+  }
+  /// A second try for a breakpoint.
+  void shorten(const CopyUnit& unit, PlannedLanding& planned) {
+    if (planned.form == Form::breakpoint && unit.is_outside) {
+      if (const auto better = plan(unit)) {
+        planned = *better;
+      }
+    }
+  }
+
+ private:
+  /// Nobody comes to the instructions behind a leader but by the leader.
+  [[nodiscard]] bool is_closed() const { return function_.is_complete && function_.jumps_within; }
+  /// A jump within the first `room` bytes of the unit, or in these and dead bytes behind it.
+  std::optional<PlannedLanding> plan_jump(const CopyUnit& unit, std::uint64_t room) {
+    const std::uint8_t first = units_.instructions[unit.first].instruction.length;
+    // Where control may come to any instruction, none may begin within the jump.
+    const std::uint64_t usable = is_closed() ? room : std::min<std::uint64_t>(room, first);
+    if (usable >= kLongJump) {
+      return PlannedLanding{Form::jump, kLongJump, {}, false};
+    }
+    if (usable == unit.end - unit.start && usable + dead_.size_at(unit.end) >= kLongJump) {
+      dead_.use(unit.end, kLongJump - usable);
+      return PlannedLanding{Form::jump, kLongJump, {}, false};
+    }
+    if (usable >= kShortJump) {
+      if (const auto via = dead_.take(unit.start)) {
+        return PlannedLanding{Form::jump, kShortJump, *via, false};
+      }
+    }
+    return std::nullopt;
+  }
+
+  const core::FunctionToCopy& function_;
+  const CopyUnits& units_;
+  DeadBytes dead_;
+};
+
+template <std::size_t size>
+void write(const MovedInstruction& jump, std::array<std::byte, size>& into) {
+  std::copy_n(jump.bytes.begin(), jump.size, into.begin());
+}
+
+}  // namespace
+
+tl::expected<std::vector<PlannedLanding>, CopyRefusal> plan_landings(
+    const core::FunctionToCopy& function, const CopyUnits& units) {
+  LandingPlanner planner(function, units);
+  std::vector<PlannedLanding> plans;
+  plans.reserve(units.units.size());
+  for (const CopyUnit& unit : units.units) {
+    const auto planned = planner.plan(unit);
+    if (!planned) {
+      return tl::unexpected(planned.error());
+    }
+    plans.push_back(*planned);
+  }
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    planner.use_rest(units.units[i], plans[i]);
+  }
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    planner.shorten(units.units[i], plans[i]);
+  }
+  return plans;
+}
+
+std::optional<core::CopyLanding> make_landing(const PlannedLanding& planned, Address at,
+                                              Address copy) {
+  core::CopyLanding landing;
+  landing.at = at;
+  landing.form = planned.form;
+  landing.copy = copy;
+  if (planned.form == Form::breakpoint) {
+    return landing;
+  }
+  MovedInstruction far = arch::x86_64::jump_to(copy);
+  widen(far);
+  if (planned.size == kLongJump) {
+    if (!place(far, at)) {
+      return std::nullopt;
+    }
+    write(far, landing.bytes);
+    landing.size = far.size;
+    return landing;
+  }
+  MovedInstruction near = arch::x86_64::jump_to(planned.via);
+  if (!place(near, at) || !place(far, planned.via)) {
+    return std::nullopt;
+  }
+  write(near, landing.bytes);
+  landing.size = near.size;
+  write(far, landing.via_bytes);
+  landing.via = planned.via;
+  landing.via_size = far.size;
+  return landing;
+}
+
+}  // namespace sp::rewriter

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "core/function_copy.h"
+#include "rewriter/copy_units.h"
+
+namespace sp::rewriter {
+
+/// How control comes to a unit's copy, and how the call that the unit ends with is made.
+struct PlannedLanding {
+  core::CopyLanding::Form form = core::CopyLanding::Form::breakpoint;
+  std::uint8_t size = 0;  // of the jump in the original: 5, or 2, which leads to `via`
+  core::Address via;
+  /// The call is made by the copy with the original's return address, because the landing leaves no
+  /// room for it in the original.
+  bool emulates_call = false;
+};
+
+/// One landing for each unit, such that no byte of another unit or of a kept instruction changes.
+/// Refuses a function with an instruction that can be neither kept nor emulated.
+[[nodiscard]] tl::expected<std::vector<PlannedLanding>, core::CopyRefusal> plan_landings(
+    const core::FunctionToCopy& function, const CopyUnits& units);
+
+/// The landing with its jumps to the unit's copy at `copy`; nothing if one does not reach.
+[[nodiscard]] std::optional<core::CopyLanding> make_landing(const PlannedLanding& planned,
+                                                            core::Address at, core::Address copy);
+
+}  // namespace sp::rewriter

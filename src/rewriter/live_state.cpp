@@ -1,0 +1,261 @@
+#include "rewriter/live_state.h"
+
+#include <algorithm>
+#include <array>
+
+#include "arch/x86_64/encoding.h"
+#include "arch/x86_64/flag_effects.h"
+#include "arch/x86_64/flags.h"
+#include "arch/x86_64/register_effects.h"
+
+namespace sp::rewriter {
+namespace {
+
+using arch::x86_64::kArithmeticFlags;
+using core::Address;
+using core::BasicBlock;
+using core::Flow;
+
+/// A set of registers (bits 0 to 15), flags (from bit 16 on), and of flags that known code reads
+/// (from bit 32 on): the latter leave out what is only assumed to be live.
+using Set = std::uint64_t;
+
+constexpr unsigned kFlagsAt = 16;
+constexpr unsigned kReadFlagsAt = 32;
+constexpr Set kAllRegisters = 0xFFFF;
+constexpr Set kAllFlags = kArithmeticFlags << kFlagsAt;
+constexpr Set kEverything = kAllRegisters | kAllFlags;
+constexpr Set kStackPointer = 1U << 4U;
+constexpr std::uint32_t kUnknown = static_cast<std::uint32_t>(kEverything);
+
+/// Flags that known code reads.
+constexpr Set read_flags(std::uint64_t flags) { return flags << kFlagsAt | flags << kReadFlagsAt; }
+
+struct Effect {
+  Set reads = 0;
+  Set kills = 0;
+
+  [[nodiscard]] Set before(Set after) const { return (after & ~kills) | reads; }
+};
+
+/// ud2 and its like, int3, int1, hlt: behind calls that do not return.
+bool is_trap(const arch::x86_64::Encoding& encoding) {
+  using arch::x86_64::OpcodeMap;
+  const std::uint8_t opcode = encoding.opcode;
+  return encoding.map == OpcodeMap::two_byte
+             ? opcode == 0x0B || opcode == 0xB9 || opcode == 0xFF
+             : encoding.map == OpcodeMap::one_byte &&
+                   (opcode == 0xCC || opcode == 0xF1 || opcode == 0xF4);
+}
+
+Effect effect_of(std::span<const std::byte> code) {
+  const auto encoding = arch::x86_64::read_encoding(code);
+  if (!encoding) {
+    return {kEverything, 0};
+  }
+  if (is_trap(*encoding)) {
+    return {kEverything, 0};  // a handler of its signal may look, but no code is meant to
+  }
+  const auto flags = arch::x86_64::flag_effects(*encoding);
+  const auto registers = arch::x86_64::register_effects(*encoding);
+  const Set overwritten = registers.overwrites & ~kStackPointer;
+  return {registers.reads | kStackPointer | read_flags(flags.reads),
+          overwritten | read_flags(flags.kills)};
+}
+
+constexpr std::uint32_t kNone = ~0U;
+
+/// Where control goes at a block's end.
+struct Exit {
+  Set always = 0;                                 // live there, wherever it goes
+  std::array<std::uint32_t, 2> to{kNone, kNone};  // numbers of blocks
+  bool to_any_block = false;
+};
+
+/// The blocks of one function and what is live at their starts.
+class Solver {
+ public:
+  Solver(const core::ControlFlowGraph& graph, core::AddressRange bounds,
+         std::span<const std::byte> code, std::span<const FlagsReadAt> outside)
+      : graph_(graph), bounds_(bounds), code_(code), outside_(outside) {
+    in_.resize(graph.blocks.size());
+    summarize();
+    for (const BasicBlock& block : graph.blocks) {
+      exits_.push_back(exit_of(block));
+    }
+    solve();
+  }
+
+  /// Calls `note` with each instruction's offset and what is live before it, last ones first.
+  template <typename Note>
+  void for_each(Note note) const {
+    std::size_t effect = 0;
+    for (std::size_t number = 0; number < exits_.size(); ++number) {
+      const BasicBlock& block = graph_.blocks[number];
+      Set live = after(exits_[number]);
+      std::uint64_t end = block.last.next() - bounds_.begin;
+      for (std::size_t i = block.lengths.size(); i-- > 0;) {
+        live = effects_[effect + i].before(live);
+        end -= block.lengths[i];
+        note(end, live);
+      }
+      effect += block.lengths.size();
+    }
+  }
+
+  [[nodiscard]] Set at(Address start) const {
+    const std::uint32_t block = block_at(start);
+    return block == kNone ? 0 : in_[block];
+  }
+
+ private:
+  /// The effects of all instructions, and of each block as a whole.
+  void summarize() {
+    for (const BasicBlock& block : graph_.blocks) {
+      Effect whole;
+      std::uint64_t at = block.start - bounds_.begin;
+      for (const std::uint8_t length : block.lengths) {
+        const Effect effect =
+            at < code_.size() ? effect_of(code_.subspan(at)) : Effect{kEverything, 0};
+        effects_.push_back(effect);
+        whole.reads |= effect.reads & ~whole.kills;
+        whole.kills |= effect.kills;
+        at += length;
+      }
+      blocks_.push_back(whole);
+    }
+  }
+
+  /// Repeats until nothing changes. Blocks are visited from the last to the first, so that most
+  /// functions take one pass more than their loops are deep.
+  void solve() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t i = exits_.size(); i-- > 0;) {
+        const Set live = blocks_[i].before(after(exits_[i]));
+        changed = changed || live != in_[i];
+        in_[i] = live;
+        at_any_block_ |= live;
+      }
+    }
+  }
+
+  [[nodiscard]] Set after(const Exit& exit) const {
+    Set live = exit.always;
+    for (const std::uint32_t block : exit.to) {
+      live |= block == kNone ? 0 : in_[block];
+    }
+    return exit.to_any_block ? live | at_any_block_ : live;
+  }
+
+  [[nodiscard]] Exit exit_of(const BasicBlock& block) const {
+    const core::Instruction& last = block.last;
+    Exit exit;
+    if (block.falls_through) {
+      add_block(last.next(), exit.to[0], exit);
+      return exit;
+    }
+    switch (last.flow) {
+      case Flow::branch:
+        add_block(last.next(), exit.to[1], exit);
+        [[fallthrough]];
+      case Flow::jump:
+        add_target(last, exit);
+        break;
+      case Flow::call: {
+        const FlagsReadAt* callee = last.target ? known_outside(*last.target) : nullptr;
+        exit.always = kAllRegisters | (callee == nullptr ? 0 : read_flags(callee->flags));
+        break;
+      }
+      case Flow::indirect_call:
+      case Flow::ret:
+        exit.always = kAllRegisters;
+        break;
+      case Flow::indirect_jump:
+        exit.to_any_block = !std::ranges::binary_search(graph_.unresolved, last.address);
+        exit.always = exit.to_any_block ? kAllRegisters : kEverything;
+        break;
+      case Flow::next:
+      case Flow::syscall:
+      case Flow::stop:
+        exit.always = kEverything;
+        break;
+    }
+    return exit;
+  }
+
+  /// Everything is live, if no block begins there.
+  void add_block(Address start, std::uint32_t& to, Exit& exit) const {
+    to = block_at(start);
+    exit.always |= to == kNone ? kEverything : 0;
+  }
+  void add_target(const core::Instruction& jump, Exit& exit) const {
+    const bool leaves = jump.target && !bounds_.contains(*jump.target);
+    const FlagsReadAt* known = leaves ? known_outside(*jump.target) : nullptr;
+    if (known != nullptr) {
+      exit.always |= kAllRegisters | read_flags(known->flags);
+    } else if (jump.target) {
+      add_block(*jump.target, exit.to[0], exit);
+    } else {
+      exit.always = kEverything;
+    }
+  }
+  [[nodiscard]] std::uint32_t block_at(Address start) const {
+    const auto found = std::ranges::lower_bound(graph_.blocks, start, {}, &BasicBlock::start);
+    return found != graph_.blocks.end() && found->start == start
+               ? static_cast<std::uint32_t>(found - graph_.blocks.begin())
+               : kNone;
+  }
+  [[nodiscard]] const FlagsReadAt* known_outside(Address target) const {
+    const auto found = std::ranges::lower_bound(outside_, target, {}, &FlagsReadAt::at);
+    return found != outside_.end() && found->at == target ? &*found : nullptr;
+  }
+
+  const core::ControlFlowGraph& graph_;
+  core::AddressRange bounds_;
+  std::span<const std::byte> code_;
+  std::span<const FlagsReadAt> outside_;
+  std::vector<Effect> effects_;  // of all instructions, block by block
+  std::vector<Effect> blocks_;
+  std::vector<Exit> exits_;
+  std::vector<Set> in_;
+  Set at_any_block_ = 0;
+};
+
+}  // namespace
+
+LiveState LiveState::of(const core::ControlFlowGraph& graph, core::AddressRange bounds,
+                        std::span<const std::byte> code, std::span<const FlagsReadAt> outside) {
+  const Solver solver(graph, bounds, code, outside);
+  LiveState state;
+  state.bounds_ = bounds;
+  state.live_.assign(code.size(), kUnknown);
+  solver.for_each([&state](std::uint64_t offset, Set live) {
+    if (offset < state.live_.size()) {
+      state.live_[offset] = static_cast<std::uint32_t>(live);
+    }
+  });
+  const auto check = [&](Address at) {
+    if (solver.at(at) >> kReadFlagsAt != 0) {
+      state.flags_across_calls_.push_back(at);
+    }
+  };
+  check(bounds.begin);
+  for (const BasicBlock& block : graph.blocks) {
+    if (block.last.flow == Flow::call || block.last.flow == Flow::indirect_call) {
+      check(block.last.next());
+    }
+  }
+  std::ranges::sort(state.flags_across_calls_);
+  return state;
+}
+
+LiveBefore LiveState::before(core::Address instruction) const {
+  std::uint32_t live = kUnknown;
+  if (bounds_.contains(instruction) && instruction - bounds_.begin < live_.size()) {
+    live = live_[instruction - bounds_.begin];
+  }
+  return {live >> kFlagsAt, static_cast<std::uint16_t>(live & kAllRegisters)};
+}
+
+}  // namespace sp::rewriter

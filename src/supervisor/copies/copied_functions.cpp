@@ -1,0 +1,55 @@
+#include "supervisor/copies/copied_functions.h"
+
+#include <utility>
+
+namespace sp::supervisor {
+
+using core::Address;
+
+void CopiedFunctions::add(Copy copy) {
+  by_original_[copy->original.begin] = copy;
+  by_copy_[copy->at] = std::move(copy);
+}
+
+void CopiedFunctions::remove(Address original) {
+  if (const auto found = by_original_.find(original); found != by_original_.end()) {
+    by_copy_.erase(found->second->at);
+    by_original_.erase(found);
+  }
+}
+
+/// The entry with the largest address that is not above `address`.
+CopiedFunctions::Copy CopiedFunctions::below(const Index& index, Address address) {
+  const auto above = index.upper_bound(address);
+  return above != index.begin() ? std::prev(above)->second : nullptr;
+}
+
+CopiedFunctions::Copy CopiedFunctions::at(Address pc) const {
+  Copy copy = below(by_copy_, pc);
+  return copy != nullptr && copy->range().contains(pc) ? copy : nullptr;
+}
+
+CopiedFunctions::Copy CopiedFunctions::of(Address original) const {
+  Copy copy = below(by_original_, original);
+  return copy != nullptr && copy->original.contains(original) ? copy : nullptr;
+}
+
+std::vector<CopiedFunctions::Copy> CopiedFunctions::all() const {
+  std::vector<Copy> copies;
+  for (const auto& [begin, copy] : by_original_) {
+    copies.push_back(copy);
+  }
+  return copies;
+}
+
+std::vector<CopiedFunctions::Copy> CopiedFunctions::in(core::AddressRange original) const {
+  std::vector<Copy> copies;
+  for (const auto& [begin, copy] : by_original_) {
+    if (begin < original.end && original.begin < copy->original.end) {
+      copies.push_back(copy);
+    }
+  }
+  return copies;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "core/address.h"
+#include "supervisor/copies/copy_region.h"
+#include "supervisor/copies/counter_slots.h"
+
+namespace sp::supervisor {
+
+/// The memory of ours that the copies in one address space need: threads hold on to it as long as
+/// they count in it.
+struct CopySpace {
+  std::optional<CounterSlots> slots;
+  std::map<core::Address, CopyRegion> regions;  // by the module's begin
+  /// Room that nobody uses any more.
+  void give_back(core::AddressRange room) {
+    for (auto& [module, region] : regions) {
+      if (room.size() > 0 && region.contains(room.begin)) {
+        region.free(room);
+      }
+    }
+  }
+
+  /// No copies from now on: there is no memory for them, or the counters' segment is in use.
+  bool is_refused = false;
+  /// Threads may still be in copies: the memory stays.
+  bool is_in_use = false;
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/address.h"
+#include "core/result.h"
+#include "supervisor/copies/counter_memory.h"
+#include "supervisor/copies/remote_memory.h"
+
+namespace sp::supervisor {
+
+/// The counters of an address space's copied functions: one set of 64-bit words, a slot, for each
+/// thread, all of them in a file in memory that the target maps and we do, too. A thread's copies
+/// address counter i as counters_at(i) from the base of its counter segment. Threads whose base is
+/// 0, because nobody has given them one, count in slot 0, which is mapped at counters_at(0) itself.
+///
+/// A slot is written by its thread alone, by us only while that thread is stopped. Reading needs no
+/// stop, and goes on when the process has ended. A forked child has the same memory: it must not
+/// count there (give it base 0 and its original code, then unmap() in it, or leave that until its
+/// exec). Runs on the ptrace thread.
+class CounterSlots {
+ public:
+  /// `caller` may run on in user code (see remote_syscall()), and no other thread runs. Errors:
+  /// ENOTSUP, this CPU has no counter segment; ENOMEM, no memory or no addresses (RLIMIT_AS); EPERM
+  /// and others of remote_syscall().
+  [[nodiscard]] static core::Result<CounterSlots> create(const RemoteCaller& caller);
+
+  /// Counters that a slot has.
+  [[nodiscard]] std::uint32_t capacity() const { return memory_.capacity(); }
+  /// Room for `count` counters in a row, which are 0; the first one's number. Nothing if there is
+  /// none left.
+  [[nodiscard]] std::optional<std::uint32_t> allocate(std::uint32_t count);
+  /// Nobody counts there any more: they are emptied and given out again.
+  void free(std::uint32_t first, std::uint32_t count);
+  /// What is to be added to the base to reach the counter (core::CopyPlace::counters).
+  [[nodiscard]] std::uint64_t counters_at(std::uint32_t counter) const {
+    return memory_.base().value() + counter * CounterMemory::kCounterSize;
+  }
+
+  /// The base for a thread's counter segment: that of its slot, or of a free one from now on.
+  /// Nothing if all are in use: grow() first.
+  [[nodiscard]] std::optional<std::uint64_t> assign(pid_t tid);
+  /// Maps more slots. As create(), but other threads may run.
+  [[nodiscard]] core::Result<void> grow(const RemoteCaller& caller);
+  /// The thread is gone, or has called exec: its counts go to the sums, its slot to somebody else.
+  void release(pid_t tid);
+  [[nodiscard]] std::size_t free_slots() const { return free_.size(); }
+
+  /// The counters from `first` on over all threads, those that have ended included.
+  [[nodiscard]] std::vector<std::uint64_t> sums(std::uint32_t first, std::uint32_t count) const;
+  /// The same of one thread; all 0 if it has no slot.
+  [[nodiscard]] std::vector<std::uint64_t> counts_of(pid_t tid, std::uint32_t first,
+                                                     std::uint32_t count) const;
+  /// Corrects a counter of a thread that is stopped. False if it has no slot.
+  [[nodiscard]] bool adjust(pid_t tid, std::uint32_t counter, int by);
+
+  /// Unmaps everything from the caller's address space: the target's at the end, when no thread
+  /// runs in a copy, or a forked child's.
+  void unmap(const RemoteCaller& caller) const { memory_.unmap(caller); }
+  /// What is mapped in the target.
+  [[nodiscard]] std::vector<core::AddressRange> ranges() const { return memory_.ranges(); }
+
+ private:
+  struct FreeRange {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+
+  explicit CounterSlots(CounterMemory memory) : memory_(std::move(memory)) {}
+  /// All slots from that one on are free.
+  void add_free(std::uint32_t first);
+  void add_to(std::vector<std::uint64_t>& sums, std::uint32_t slot, std::uint32_t first) const;
+
+  CounterMemory memory_;
+  std::vector<std::uint32_t> free_;
+  std::unordered_map<pid_t, std::uint32_t> slot_of_;
+  std::vector<std::uint64_t> ended_;  // by counter: what threads that are gone have counted
+  std::uint32_t used_ = 0;            // counters that were given out
+  std::vector<FreeRange> free_ranges_;
+};
+
+/// The segment is free for us: neither the program nor anybody else has given the stopped thread
+/// one.
+[[nodiscard]] bool has_free_counter_segment(pid_t tid);
+/// Gives the stopped thread a base (CounterSlots::assign()), or takes it away (0).
+[[nodiscard]] core::Result<void> set_counter_base(pid_t tid, std::uint64_t base);
+
+}  // namespace sp::supervisor

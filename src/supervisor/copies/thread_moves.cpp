@@ -1,0 +1,67 @@
+#include "supervisor/copies/thread_moves.h"
+
+#include <array>
+#include <span>
+
+namespace sp::supervisor {
+
+using arch::Native;
+using core::Address;
+
+namespace {
+
+bool undo(const core::CopyUndo& undo, Native::Registers& registers, arch::MemoryAccess& memory) {
+  constexpr std::uint8_t kNone = 0xFF;
+  if (undo.reload != kNone) {
+    std::uint64_t value = 0;
+    const Address from =
+        Native::sp(registers) + static_cast<std::uint64_t>(std::int64_t{undo.reload_from});
+    if (!memory.read(from, std::as_writable_bytes(std::span(&value, 1)))) {
+      return false;
+    }
+    Native::general_register(registers, undo.reload) = value;
+  }
+  Native::move_sp(registers, undo.sp_shift);
+  return true;
+}
+
+}  // namespace
+
+std::optional<ThreadMove> move_to_original(const core::FunctionCopy& copy,
+                                           const Native::Registers& registers,
+                                           arch::MemoryAccess& memory) {
+  const auto point = copy.to_original(Native::pc(registers));
+  if (!point) {
+    return std::nullopt;
+  }
+  ThreadMove move{registers};
+  if (!undo(point->undo, move.registers, memory)) {
+    return std::nullopt;
+  }
+  Native::set_pc(move.registers, point->original);
+  const core::CopiedBlock& block = copy.blocks[point->block];
+  move.counter = block.counter;
+  // At its leader the block is counted once the thread is back in the copy, else not at all. A jump
+  // out of the function has been counted with its block.
+  const bool will_be_counted = point->original == block.start;
+  if (copy.original.contains(point->original)) {
+    move.adjust = (will_be_counted ? 0 : 1) - (point->is_counted ? 1 : 0);
+  }
+  return move;
+}
+
+std::optional<ThreadMove> move_to_copy(const core::FunctionCopy& copy,
+                                       const Native::Registers& registers, bool is_counted) {
+  const auto place = copy.to_copy(Native::pc(registers));
+  const auto point = place ? copy.to_original(*place) : std::nullopt;
+  if (!point) {
+    return std::nullopt;
+  }
+  ThreadMove move{registers};
+  Native::set_pc(move.registers, *place);
+  move.counter = copy.blocks[point->block].counter;
+  move.adjust = (point->is_counted ? 1 : 0) - (is_counted ? 1 : 0);
+  return move;
+}
+
+}  // namespace sp::supervisor

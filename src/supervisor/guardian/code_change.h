@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/address.h"
+
+/// Replacing instructions of several bytes while threads may execute them. Used by superprofiler
+/// for jumps from the original code into copies of it, and by the guardian to take them back.
+///
+/// In three steps, for all changes at once:
+///   hold  who comes to the first byte waits there: a jump to itself, or a breakpoint where the two
+///         bytes of that jump lie in two cache lines and so could be seen torn;
+///   tail  the bytes behind that;
+///   head  the first bytes, which lets the waiting go on.
+/// Between two steps every CPU that may execute the code has to have entered the kernel, so that
+/// nobody executes what it has fetched before: 5 bytes in part old and in part new.
+///
+/// No thread's pc may be behind a change's first byte, within it.
+namespace sp::supervisor {
+
+struct CodeChange {
+  static constexpr std::size_t kLongest = 8;
+
+  core::Address address;
+  std::size_t size = 0;  // at least that of Native::LivePatch::kWait
+  std::array<std::byte, kLongest> from{};
+  std::array<std::byte, kLongest> to{};
+
+  [[nodiscard]] core::AddressRange range() const { return {address, address + size}; }
+  /// Back again.
+  [[nodiscard]] CodeChange reversed() const { return {address, size, to, from}; }
+};
+
+/// Threads that come to its first byte meanwhile meet a breakpoint.
+[[nodiscard]] bool is_held_by_breakpoint(core::Address address);
+/// At any moment of the change, each byte is the old one, the new one or one that `hold` writes. If
+/// not, somebody else has written there.
+[[nodiscard]] bool is_of_change(const CodeChange& change, std::span<const std::byte> there);
+
+enum class ChangeStep : std::uint8_t { hold, tail, head };
+
+/// Sorts by address, as the functions below want it.
+void sort_changes(std::vector<CodeChange>& changes);
+/// Takes one step of all changes, which may be in any state, with one read and one write a page.
+/// False where the memory could not be written; the other pages are.
+bool take_step(int memory, std::span<const CodeChange> changes, ChangeStep step);
+
+/// Returns when every CPU has been in the kernel, which takes 10 to 20 ms. The call is refused
+/// where a CPU runs without ticks (nohz_full), then it waits for 100 ms.
+void wait_for_every_cpu();
+
+struct FoundBytes {
+  CodeChange change;
+  std::array<std::byte, CodeChange::kLongest> there{};
+};
+/// What is there now; leaves out what cannot be read.
+[[nodiscard]] std::vector<FoundBytes> read_changes(int memory, std::span<const CodeChange> changes);
+
+}  // namespace sp::supervisor

@@ -1,0 +1,203 @@
+#include "supervisor/guardian/restoration.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "arch/native.h"
+#include "supervisor/guardian/code_change.h"
+#include "supervisor/guardian/handler_page.h"
+
+namespace sp::supervisor {
+namespace {
+
+constexpr std::size_t kBytes = arch::Native::kBreakpoint.size();
+constexpr std::uint64_t kPageSize = 4096;
+
+struct Breakpoint {
+  std::uint64_t address;
+  std::uint32_t original;
+};
+
+/// What is to be done in one memory.
+struct Work {
+  SpaceMemory memory;
+  std::vector<Breakpoint> breakpoints;
+  std::vector<Breakpoint> gates;
+  std::vector<CodeChange> changes;
+};
+
+bool is_breakpoint(const std::byte* at) {
+  return std::equal(at, at + kBytes, arch::Native::kBreakpoint.begin());
+}
+
+/// Restores the breakpoints of one page, sorted by address, with one read and one write: as long as
+/// one is left, a thread that blocks SIGTRAP dies of it. Nobody else writes to text meanwhile.
+void restore_page(int memory, std::span<const Breakpoint> breakpoints) {
+  std::array<std::byte, kPageSize + kBytes> bytes{};
+  const std::uint64_t first = breakpoints.front().address;
+  const std::size_t size = breakpoints.back().address + kBytes - first;
+  if (::pread(memory, bytes.data(), size, static_cast<off_t>(first)) !=
+      static_cast<ssize_t>(size)) {
+    return;
+  }
+  for (const Breakpoint& one : breakpoints) {
+    std::byte* const at = bytes.data() + (one.address - first);
+    if (is_breakpoint(at)) {
+      std::memcpy(at, &one.original, kBytes);
+    }
+  }
+  [[maybe_unused]] const ssize_t written =
+      ::pwrite(memory, bytes.data(), size, static_cast<off_t>(first));
+}
+
+void restore_all(int memory, std::span<const Breakpoint> breakpoints) {
+  for (auto rest = breakpoints; !rest.empty();) {
+    const auto end = std::find_if(rest.begin(), rest.end(), [&](const Breakpoint& one) {
+      return one.address / kPageSize != rest.front().address / kPageSize;
+    });
+    const auto page = static_cast<std::size_t>(end - rest.begin());
+    restore_page(memory, rest.first(page));
+    rest = rest.subspan(page);
+  }
+}
+
+void sort_by_address(std::vector<Breakpoint>& breakpoints) {
+  std::sort(breakpoints.begin(), breakpoints.end(),
+            [](const Breakpoint& a, const Breakpoint& b) { return a.address < b.address; });
+}
+
+/// Removing the breakpoints that are there, on their way to other changes or left from before,
+/// makes it the original.
+bool is_explained_by(std::span<const Breakpoint> breakpoints, const FoundBytes& found) {
+  const std::uint64_t begin = found.change.address.value();
+  auto bytes = found.there;
+  auto one = std::lower_bound(breakpoints.begin(), breakpoints.end(), begin,
+                              [](const Breakpoint& a, std::uint64_t b) { return a.address < b; });
+  for (; one != breakpoints.end() && one->address + kBytes <= begin + found.change.size; ++one) {
+    std::byte* const at = bytes.data() + (one->address - begin);
+    if (is_breakpoint(at)) {
+      std::memcpy(at, &one->original, kBytes);
+    }
+  }
+  return std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(found.change.size),
+                    found.change.to.begin());
+}
+
+/// Takes those out that lie within a change. Both are sorted.
+std::vector<Breakpoint> take_within(std::vector<Breakpoint>& breakpoints,
+                                    std::span<const CodeChange> changes) {
+  std::vector<Breakpoint> within;
+  core::Address reach;  // the end of all changes that begin before
+  auto change = changes.begin();
+  std::erase_if(breakpoints, [&](const Breakpoint& one) {
+    const core::Address at{one.address};
+    for (; change != changes.end() && change->address <= at; ++change) {
+      reach = std::max(reach, change->range().end);
+    }
+    if (at < reach) {
+      within.push_back(one);
+    }
+    return at < reach;
+  });
+  return within;
+}
+
+/// Keeps the changes that are there. Entries outlive what they undo, so there may be several at an
+/// address, and breakpoints: takes those out of `breakpoints` that are a part of such a change, for
+/// a byte of it may look like a breakpoint.
+void tell_apart(Work& work, std::vector<Breakpoint>& breakpoints) {
+  const auto found = read_changes(work.memory.descriptor, work.changes);
+  work.changes.clear();
+  for (const FoundBytes& one : found) {
+    if (is_of_change(one.change, one.there) && !is_explained_by(breakpoints, one) &&
+        !is_explained_by(work.gates, one)) {
+      work.changes.push_back(one.change);
+    }
+  }
+  (void)take_within(breakpoints, work.changes);
+  (void)take_within(work.gates, work.changes);
+}
+
+/// What threads may die of, at once; but for the breakpoints that are a part of a change.
+void restore_breakpoints(Work& work) {
+  auto unclear = take_within(work.breakpoints, work.changes);
+  restore_all(work.memory.descriptor, work.breakpoints);
+  tell_apart(work, unclear);
+  restore_all(work.memory.descriptor, unclear);
+}
+
+void complete_changes(std::span<Work> works) {
+  for (const ChangeStep step : {ChangeStep::hold, ChangeStep::tail, ChangeStep::head}) {
+    if (step != ChangeStep::hold) {
+      wait_for_every_cpu();
+    }
+    for (const Work& work : works) {
+      (void)take_step(work.memory.descriptor, work.changes, step);
+    }
+  }
+}
+
+std::vector<Work> collect(const Journal& journal, std::span<const SpaceMemory> memories) {
+  std::vector<Work> works;
+  std::multimap<std::uint32_t, std::size_t> of_space;
+  for (const SpaceMemory& memory : memories) {
+    of_space.emplace(memory.space, works.size());
+    works.push_back({memory, {}, {}, {}});
+  }
+  const auto for_each_of = [&](std::uint32_t space, const auto& visit) {
+    const auto [first, end] = of_space.equal_range(space);
+    for (auto one = first; one != end; ++one) {
+      visit(works[one->second]);
+    }
+  };
+  journal.breakpoints().for_each([&](core::Address address, const Journal::Breakpoint& entry) {
+    for_each_of(entry.space(), [&](Work& work) {
+      (entry.is_last() ? work.gates : work.breakpoints)
+          .push_back({address.value(), entry.original});
+    });
+  });
+  journal.changes().for_each([&](core::Address address, const Journal::Change& entry) {
+    for_each_of(entry.space, [&](Work& work) {
+      work.changes.push_back({address, entry.size, entry.from, entry.to});
+    });
+  });
+  for (Work& work : works) {
+    sort_by_address(work.breakpoints);
+    sort_by_address(work.gates);
+    sort_changes(work.changes);
+  }
+  return works;
+}
+
+}  // namespace
+
+void restore_memories(const Journal& journal, std::span<const SpaceMemory> memories,
+                      std::uint64_t superprofiler) {
+  std::vector<Work> works = collect(journal, memories);
+  for (Work& work : works) {
+    restore_breakpoints(work);
+  }
+  const bool changes_any = std::any_of(works.begin(), works.end(),
+                                       [](const Work& work) { return !work.changes.empty(); });
+  if (changes_any) {
+    for (const Work& work : works) {
+      set_patience(work.memory, superprofiler, true);
+    }
+    complete_changes(works);
+  }
+  for (const Work& work : works) {
+    restore_all(work.memory.descriptor, work.gates);
+  }
+  if (changes_any) {
+    for (const Work& work : works) {
+      set_patience(work.memory, superprofiler, false);
+    }
+  }
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+
+#include "core/clock.h"
+#include "supervisor/instruments/probes/copy_installer.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// How long all threads may take to stop.
+inline constexpr core::Duration kLongestWorldStop = std::chrono::milliseconds(100);
+
+/// A stopped thread whose pc is in a function's copy is put to the original instruction: nobody
+/// else is to see a copy. It stays there if a signal is delivered, else return_to_copy() puts it
+/// back.
+void leave_function_copy(const Tracee& tracee);
+/// The thread is about to go on without a signal.
+void return_to_copy(const Tracee& tracee);
+/// The thread goes on from where it was put.
+void stay_out_of_copy(const Tracee& tracee);
+/// The thread, which was put out of a copy, is about to be delivered a signal, and so will go on
+/// from there, in the original, once a handler returns. Sees to it that it can.
+void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer);
+/// A stopped thread whose pc is in the original of a function that runs from a copy, where a
+/// breakpoint was removed or an execution of its block begins: puts it into the copy. `is_counted`:
+/// this execution of the block is counted already.
+void enter_function_copy(const Tracee& tracee, bool is_counted);
+
+/// Gives a stopped thread its counters if its process has some. Each thread gets them before its
+/// first instruction.
+void give_counters(const Tracee& tracee);
+
+}  // namespace sp::supervisor

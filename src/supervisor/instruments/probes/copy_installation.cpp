@@ -1,0 +1,199 @@
+#include "supervisor/instruments/probes/copy_installation.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "arch/native.h"
+#include "core/log.h"
+#include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/copied_threads.h"
+#include "supervisor/instruments/probes/hit_counter.h"
+#include "supervisor/instruments/trap_origin.h"
+#include "supervisor/linux/proc_files.h"
+
+namespace sp::supervisor {
+
+using arch::Native;
+using core::Address;
+
+namespace {
+
+/// It has reported a breakpoint, or the end of a step.
+bool has_trapped(const HeldThread& held) {
+  const auto* const delivery = std::get_if<SignalDelivery>(&held.stop);
+  return delivery != nullptr && delivery->signal == SIGTRAP;
+}
+
+}  // namespace
+
+void CopyInstallation::run(core::TimePoint now) {
+  leave_out_stepped();
+  if (prepared_.empty() || !write_copies()) {
+    return;
+  }
+  note_probes();
+  replace_probes();
+  if (!write_jumps()) {
+    put_probes_back();
+    return;
+  }
+  for (const PreparedCopy& one : prepared_) {
+    code_.begin_copy(one.function, one.copy, now);
+  }
+  move_threads();
+}
+
+void CopyInstallation::leave_out_stepped() {
+  for (const HeldThread& held : world_.threads()) {
+    Tracee* const tracee = tracees_.find(held.tid);
+    if (tracee == nullptr || tracee->thread_state == nullptr) {
+      continue;
+    }
+    const ProbedThread& thread = probed_thread(*tracee);
+    if (!thread.displaced.is_active() && !thread.window && thread.delivering == 0) {
+      if (!has_trapped(held)) {
+        HitCounter::leave_displaced_instruction(*tracee);
+      }
+      continue;
+    }
+    if (const auto registers = ptrace::registers(held.tid)) {
+      leave_out(Native::pc(*registers));
+    }
+    if (thread.displaced.is_active()) {
+      leave_out(thread.displaced.site());
+    }
+  }
+}
+
+void CopyInstallation::leave_out(Address address) {
+  const auto out = std::stable_partition(
+      prepared_.begin(), prepared_.end(),
+      [&](const PreparedCopy& one) { return !one.copy->original.contains(address); });
+  left_out_.insert(left_out_.end(), out, prepared_.end());
+  prepared_.erase(out, prepared_.end());
+}
+
+const PreparedCopy* CopyInstallation::at(Address address) const {
+  const auto found = std::find_if(prepared_.begin(), prepared_.end(), [&](const PreparedCopy& one) {
+    return one.copy->original.contains(address);
+  });
+  return found != prepared_.end() ? &*found : nullptr;
+}
+
+bool CopyInstallation::write_copies() {
+  std::vector<Address> failed;
+  for (const PreparedCopy& one : prepared_) {
+    if (!code_.memory().write(one.copy->at, one.copy->code)) {
+      failed.push_back(one.copy->original.begin);
+    }
+  }
+  std::for_each(failed.begin(), failed.end(), [this](Address begin) { leave_out(begin); });
+  return !prepared_.empty();
+}
+
+void CopyInstallation::note_probes() {
+  for (const PreparedCopy& one : prepared_) {
+    for (const core::CopiedBlock& block : one.copy->blocks) {
+      if (const Address probe = counted_at(code_, block.start); probe != Address{}) {
+        probe_of_.emplace(block.start, probe);
+      }
+    }
+  }
+}
+
+void CopyInstallation::replace_probes() {
+  std::vector<BreakpointSite*> probes;
+  for (const PreparedCopy& one : prepared_) {
+    const auto of_function = probes_of(code_, one.function);
+    probes.insert(probes.end(), of_function.begin(), of_function.end());
+  }
+  code_.remove_all(std::move(probes));
+  std::vector<BreakpointSite*> landings;
+  for (const PreparedCopy& one : prepared_) {
+    const auto of_function = landing_sites(code_, *one.copy);
+    landings.insert(landings.end(), of_function.begin(), of_function.end());
+  }
+  code_.insert_all(std::move(landings));
+}
+
+bool CopyInstallation::write_jumps() {
+  std::vector<CodeChange> jumps;
+  for (const PreparedCopy& one : prepared_) {
+    add_jumps(code_, *one.copy, jumps);
+  }
+  const auto done = code_.patches().apply(
+      std::move(jumps), [this] { return world_.stop_woken(kLongestWorldStop).has_value(); });
+  if (!done) {
+    core::log_note("functions are not copied: {}", done.error().message());
+  }
+  return done.has_value();
+}
+
+void CopyInstallation::put_probes_back() {
+  for (const PreparedCopy& one : prepared_) {
+    remove_landings(code_, *one.copy);
+    code_.insert_probes(code_.function(one.function));
+  }
+  left_out_.insert(left_out_.end(), prepared_.begin(), prepared_.end());
+  prepared_.clear();
+}
+
+bool CopyInstallation::is_counted(const core::FunctionCopy& copy, Address pc) const {
+  const auto block = copy.block_of(pc);
+  const auto probe = block ? probe_of_.find(copy.blocks[*block].start) : probe_of_.end();
+  return probe != probe_of_.end() && pc > probe->second;
+}
+
+void CopyInstallation::move_threads() {
+  for (const HeldThread& held : world_.threads()) {
+    move(held);
+  }
+  adjust_sleepers();
+}
+
+void CopyInstallation::move(const HeldThread& held) {
+  Tracee* const tracee = tracees_.find(held.tid);
+  const auto registers = tracee != nullptr && tracee->thread_state != nullptr
+                             ? ptrace::registers(held.tid)
+                             : core::fail("");
+  const Address pc = registers ? Native::pc(*registers) : Address{};
+  const PreparedCopy* const here = at(pc);
+  if (here == nullptr) {
+    return;
+  }
+  // Behind a breakpoint that it has met: that trap is served when it is reported.
+  const bool is_behind_trap =
+      code_.is_known_site(Native::breakpoint_of_trap(pc)) &&
+      (has_trapped(held) ||
+       trap_is_pending(code_, held.tid, pc, probed_thread(*tracee).was_stepped));
+  if (!is_behind_trap) {
+    enter_function_copy(*tracee, is_counted(*here->copy, pc));
+  }
+}
+
+/// A thread that sleeps in a system call in the middle of a block goes on by the landing behind it,
+/// which the copy takes to be behind what counts the block.
+void CopyInstallation::adjust_sleepers() {
+  std::set<pid_t> held;
+  for (const HeldThread& one : world_.threads()) {
+    held.insert(one.tid);
+  }
+  for (const auto& [tid, tracee] : tracees_.all()) {
+    if (tracee.process->code_state.get() != &code_ || held.contains(tid)) {
+      continue;
+    }
+    const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
+    const auto call = text ? parse_syscall(*text) : std::nullopt;
+    const Address pc{call ? call->pc : 0};
+    if (const PreparedCopy* const here = at(pc)) {
+      code_.copies().adjust_at(*here->copy, pc, is_counted(*here->copy, pc));
+    }
+  }
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,174 @@
+#include "supervisor/instruments/probes/copy_installer.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/log.h"
+#include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/copied_threads.h"
+#include "supervisor/instruments/probes/copy_removal.h"
+
+namespace sp::supervisor {
+bool CopyInstaller::has_counters(Tracee& tracee) {
+  auto& space = probed_code(*tracee.process).copy_space();
+  if (space == nullptr) {
+    space = std::make_shared<CopySpace>();
+  }
+  if (space->is_refused || (!space->slots && !create_counters(tracee))) {
+    return false;
+  }
+  give_counters(tracee);
+  return have_all_counters(tracee);
+}
+
+bool CopyInstaller::create_counters(Tracee& tracee) {
+  ProbedCode& code = probed_code(*tracee.process);
+  CopySpace& space = *code.copy_space();
+  if (!counts_all_threads(tracee)) {
+    space.is_refused = true;
+    return false;
+  }
+  const auto world = WorldStop::stop(tracees_, tracee, kLongestWorldStop);
+  if (!world) {
+    return false;
+  }
+  const bool is_free =
+      std::all_of(world->threads().begin(), world->threads().end(),
+                  [](const HeldThread& held) { return has_free_counter_segment(held.tid); });
+  auto slots = is_free
+                   ? CounterSlots::create({tracee.id.tid, code.trap_handler().syscall_site, true})
+                   : core::fail("the counters' segment is in use");
+  if (!slots) {
+    core::log_note("process {}: its code is not copied: {}", tracee.process->id.pid,
+                   slots.error().message());
+    space.is_refused = true;
+    return false;
+  }
+  space.slots.emplace(*std::move(slots));
+  std::set<pid_t> held;
+  for (const HeldThread& one : world->threads()) {
+    held.insert(one.tid);
+    if (Tracee* const other = tracees_.find(one.tid)) {
+      give_counters(*other);
+    }
+  }
+  for (const auto& [tid, other] : tracees_.all()) {
+    if (other.process->code_state == tracee.process->code_state && !held.contains(tid)) {
+      (void)ptrace::interrupt(tid);  // it gets its counters in that stop
+    }
+  }
+  return true;
+}
+
+/// A thread that is not to be counted would count in the copies.
+bool CopyInstaller::counts_all_threads(const Tracee& tracee) const {
+  const auto& all = tracees_.all();
+  return std::all_of(all.begin(), all.end(), [&](const auto& entry) {
+    return entry.second.process->code_state != tracee.process->code_state ||
+           probed_thread(entry.second).counted;
+  });
+}
+
+bool CopyInstaller::have_all_counters(const Tracee& tracee) const {
+  const auto& all = tracees_.all();
+  return std::all_of(all.begin(), all.end(), [&](const auto& entry) {
+    return entry.second.process->code_state != tracee.process->code_state ||
+           probed_thread(entry.second).counts_in != nullptr;
+  });
+}
+
+void CopyInstaller::discard(ProbedCode& code, const PreparedCopy& prepared) {
+  CopySpace& space = *code.copy_space();
+  space.slots->free(prepared.first_counter, prepared.counters);
+  space.give_back(prepared.room);
+}
+
+std::vector<PreparedCopy> CopyInstaller::install(Tracee& tracee, std::vector<PreparedCopy> prepared,
+                                                 core::TimePoint now) {
+  auto world = WorldStop::stop(tracees_, tracee, kLongestWorldStop);
+  if (!world) {
+    return prepared;
+  }
+  CopyInstallation batch(probed_code(*tracee.process), tracees_, *world, std::move(prepared));
+  batch.run(now);
+  return batch.left_out();
+}
+
+void CopyInstaller::give_way(const Tracee& tracee, const core::FunctionCopy& copy,
+                             core::Address pc) {
+  ProbedCode& code = probed_code(*tracee.process);
+  std::vector<core::Address> heads;
+  auto changed = std::make_shared<core::FunctionCopy>(copy);
+  for (const core::CopyLanding* const landing : copy.changes_from(pc)) {
+    heads.push_back(landing->at);
+    if (landing->via_size > 0) {
+      heads.push_back(landing->via);
+    }
+    replace_by_breakpoint(*changed, landing->at);
+  }
+  auto world = WorldStop::stop(tracees_, tracee, kLongestWorldStop);
+  const auto done =
+      world ? code.patches().remove(
+                  heads, [&world] { return world->stop_woken(kLongestWorldStop).has_value(); })
+            : tl::unexpected(world.error());
+  if (!done) {
+    core::log_note("process {}: a signal comes in changed code: {}", tracee.process->id.pid,
+                   done.error().message());
+    return;
+  }
+  code.replace_copy(changed);
+  code.insert_all(landing_sites(code, *changed));
+}
+
+void CopyInstaller::remove(const Tracee& stopped, core::AddressRange range) {
+  ProbedCode& code = probed_code(*stopped.process);
+  const auto copies = code.copies().all().in(range);
+  if (copies.empty()) {
+    return;
+  }
+  auto world = WorldStop::stop(tracees_, stopped, kLongestWorldStop);
+  if (!world || !CopyRemoval(code, tracees_, *world).run(copies)) {
+    core::log_note("process {}: code that may be written to still runs from copies",
+                   stopped.process->id.pid);
+    return;
+  }
+  for (const auto& copy : copies) {
+    const ProbedFunction* const function = code.functions().at(copy->original.begin);
+    if (function != nullptr) {
+      code.function(function->number).refusal = core::CopyRefusal::unmovable;
+      code.insert_probes(*function);
+    }
+  }
+  CopyRemoval(code, tracees_, *world).uncount_ahead(copies);
+}
+
+void CopyInstaller::drop(const Tracee& stopped, ProbedFunction& function, core::TimePoint now) {
+  ProbedCode& code = probed_code(*stopped.process);
+  auto world = WorldStop::stop(tracees_, stopped, kLongestWorldStop);
+  if (world &&
+      CopyRemoval(code, tracees_, *world).run({code.copies().all().of(function.bounds.begin)})) {
+    function.refusal = core::CopyRefusal::unmovable;
+    end_counts(code, function, now);
+  }
+}
+
+void CopyInstaller::remove_all(const TracedProcess& process, const Tracee* stopped) {
+  ProbedCode& code = probed_code(process);
+  if (code.copies().all().empty()) {
+    return;
+  }
+  auto world = stopped != nullptr ? WorldStop::stop(tracees_, *stopped, kLongestWorldStop)
+                                  : WorldStop::stop(tracees_, process, kLongestWorldStop);
+  const bool is_done = world && CopyRemoval(code, tracees_, *world).run(code.copies().all().all());
+  if (!is_done) {
+    // Nobody may be within a jump while it changes but who executes it; that is all it takes.
+    (void)code.patches().remove_all([] {
+      wait_for_every_cpu();
+      return true;
+    });
+    code.copy_space()->is_in_use = true;
+  }
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "core/clock.h"
+#include "supervisor/instruments/probes/copy_installation.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// Puts functions under all threads of an address space from their probes to their copies, and
+/// back. Runs on the ptrace thread.
+class CopyInstaller {
+ public:
+  explicit CopyInstaller(TraceeTable& tracees) : tracees_(tracees) {}
+
+  /// Every thread that may run has counters. Makes them if there are none yet: then sleepers are
+  /// woken, and it is false for a moment.
+  [[nodiscard]] bool has_counters(Tracee& tracee);
+  /// Installs the copies; returns those that could not be installed now.
+  [[nodiscard]] std::vector<PreparedCopy> install(Tracee& tracee,
+                                                  std::vector<PreparedCopy> prepared,
+                                                  core::TimePoint now);
+  /// No function of the process runs from a copy any more. `stopped`: the thread whose stop is
+  /// being handled, or null. Where its threads cannot be stopped the original code is put back all
+  /// the same, and those in copies go on in them until they leave.
+  void remove_all(const TracedProcess& process, const Tracee* stopped);
+  /// Functions in a range run from their originals again, with probes. The thread is the one whose
+  /// stop is being handled.
+  void remove(const Tracee& stopped, core::AddressRange range);
+  /// The function runs from its original again, and is not counted any more.
+  void drop(const Tracee& stopped, ProbedFunction& function, core::TimePoint now);
+  /// Makes the original of a copied function executable from `pc` on to its next landing: the jumps
+  /// there become breakpoints. The thread is the one whose stop is being handled.
+  void give_way(const Tracee& tracee, const core::FunctionCopy& copy, core::Address pc);
+  /// Gives back what a copy has that is not installed.
+  static void discard(ProbedCode& code, const PreparedCopy& prepared);
+
+ private:
+  bool create_counters(Tracee& tracee);
+  /// Whether each thread of the address space has counters, or gets them before it runs.
+  [[nodiscard]] bool have_all_counters(const Tracee& tracee) const;
+  [[nodiscard]] bool counts_all_threads(const Tracee& tracee) const;
+
+  TraceeTable& tracees_;
+};
+
+}  // namespace sp::supervisor

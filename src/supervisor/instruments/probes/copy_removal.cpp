@@ -1,0 +1,69 @@
+#include "supervisor/instruments/probes/copy_removal.h"
+
+#include "arch/native.h"
+#include "core/log.h"
+#include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/copied_threads.h"
+
+namespace sp::supervisor {
+
+using core::Address;
+
+bool CopyRemoval::run(const std::vector<CopiedFunctions::Copy>& copies) {
+  std::vector<Address> heads;
+  for (const auto& copy : copies) {
+    for (const core::CopyLanding& landing : copy->landings) {
+      if (landing.form == core::CopyLanding::Form::jump) {
+        heads.push_back(landing.at);
+        if (landing.via_size > 0) {
+          heads.push_back(landing.via);
+        }
+      }
+    }
+  }
+  leave_copies();
+  const auto done = code_.patches().remove(heads, [this] {
+    const bool is_stopped = world_.stop_woken(kLongestWorldStop).has_value();
+    leave_copies();
+    return is_stopped;
+  });
+  if (!done) {
+    core::log_note("functions still run from their copies: {}", done.error().message());
+    return false;
+  }
+  for (const auto& copy : copies) {
+    remove_landings(code_, *copy);
+  }
+  code_.collect_copies();
+  for (const auto& copy : copies) {
+    code_.end_copy(*copy);
+  }
+  return true;
+}
+
+void CopyRemoval::uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies) {
+  for (const HeldThread& held : world_.threads()) {
+    const auto registers = ptrace::registers(held.tid);
+    const Address pc = registers ? arch::Native::pc(*registers) : Address{};
+    for (const auto& copy : copies) {
+      const auto number = copy->block_of(pc);
+      const ProbedBlock* const block =
+          number ? code_.block_starting_at(copy->blocks[*number].start) : nullptr;
+      if (block != nullptr && pc != block->start && counted_at(code_, block->start) >= pc) {
+        code_.take_back_hit(block->number);
+      }
+    }
+  }
+}
+
+void CopyRemoval::leave_copies() {
+  for (const HeldThread& held : world_.threads()) {
+    Tracee* const tracee = tracees_.find(held.tid);
+    if (tracee != nullptr && tracee->thread_state != nullptr) {
+      leave_function_copy(*tracee);
+      stay_out_of_copy(*tracee);
+    }
+  }
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,88 @@
+#include "supervisor/instruments/probes/function_copies.h"
+
+#include <utility>
+
+namespace sp::supervisor {
+
+void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy, BlockTable& blocks,
+                           core::TimePoint now) {
+  Counters counters;
+  for (const core::CopiedBlock& copied : copy->blocks) {
+    if (counters.all.empty()) {
+      counters.first = copied.counter;
+    }
+    const ProbedBlock* const known = blocks.starting_at(copied.start);
+    if (known == nullptr || known->until) {
+      counters.all.push_back({0, kNoBlock});
+      continue;
+    }
+    ProbedBlock& block = blocks[known->number];
+    counters.all.push_back({0, block.number});
+    if (!block.edges_until) {
+      block.edges_until = now;
+    }
+    block.has_unreported_change = true;
+  }
+  counters_[function.number] = std::move(counters);
+  function.state = ProbedFunction::State::copied;
+  copies_.add(std::move(copy));
+}
+
+void FunctionCopies::end(ProbedFunction& function) {
+  function.state = ProbedFunction::State::instrumented;
+  counters_.erase(function.number);
+  copies_.remove(function.bounds.begin);
+}
+
+void FunctionCopies::adjust(std::uint64_t counter, int by) {
+  if (by != 0 && (adjustments_[counter] += by) == 0) {
+    adjustments_.erase(counter);
+  }
+}
+
+void FunctionCopies::adjust_at(const core::FunctionCopy& copy, core::Address pc, bool is_counted) {
+  const auto place = copy.to_copy(pc);
+  const auto point = place ? copy.to_original(*place) : std::nullopt;
+  if (point) {
+    adjust(copy.blocks[point->block].counter, (point->is_counted ? 1 : 0) - (is_counted ? 1 : 0));
+  }
+}
+
+std::uint64_t FunctionCopies::add(ProbedBlock& block, Counter& counter, std::uint64_t value,
+                                  core::TimePoint now) {
+  // A thread that has been counted, and will be once more by the copy, may have taken one off.
+  const auto more = static_cast<std::int64_t>(value - counter.taken);
+  if (more <= 0) {
+    return 0;
+  }
+  counter.taken = value;
+  const auto executions = static_cast<std::uint64_t>(more);
+  if (block.hits == 0) {
+    block.first_hit = now;
+  }
+  block.last_hit = now;
+  block.hits += executions;
+  block.executions += executions;
+  return executions;
+}
+
+std::uint64_t FunctionCopies::collect(BlockTable& blocks, const ReadCounters& read,
+                                      core::TimePoint now) {
+  constexpr std::uint64_t kCounterSize = 8;
+  std::uint64_t sum = 0;
+  for (auto& [function, counters] : counters_) {
+    const auto values = read(counters.first, static_cast<std::uint32_t>(counters.all.size()));
+    for (std::size_t i = 0; i < counters.all.size() && i < values.size(); ++i) {
+      Counter& counter = counters.all[i];
+      if (counter.block == kNoBlock) {
+        continue;
+      }
+      const auto adjustment = adjustments_.find(counters.first + kCounterSize * i);
+      const std::int64_t by = adjustment != adjustments_.end() ? adjustment->second : 0;
+      sum += add(blocks[counter.block], counter, values[i] + static_cast<std::uint64_t>(by), now);
+    }
+  }
+  return sum;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,83 @@
+#include "supervisor/instruments/probes/probed_modules.h"
+
+#include <utility>
+#include <vector>
+
+namespace sp::supervisor {
+
+using core::Address;
+
+void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& plan,
+                       std::uint64_t bias, core::AddressRange mapped, InstrumentedSince since,
+                       CodeAnalysis::File file) {
+  code.functions().add_module({mapped, plan.is_whole, since, std::move(file), bias});
+  std::vector<ProbedFunction> functions;
+  std::vector<BreakpointSite*> entries;
+  for (const core::CandidateFunction& planned : plan.functions) {
+    const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
+    if (!mapped.contains(bounds.begin) || bounds.end > mapped.end) {
+      continue;
+    }
+    const auto first = code.decode(bounds.begin);
+    if (!first) {
+      continue;
+    }
+    ProbedFunction& function = functions.emplace_back();
+    function.bounds = bounds;
+    for (const std::uint64_t pad : planned.landing_pads) {
+      function.landing_pads.push_back(Address{pad + bias});
+    }
+    function.since = since;
+    if (first->flow != core::Flow::stop) {
+      entries.push_back(&code.entry_site(*first));
+    }
+  }
+  code.functions().add(std::move(functions));
+  code.insert_all(std::move(entries));
+}
+
+void insert_loader_breakpoint(ProbedCode& code, Address address) {
+  const auto instruction = code.decode(address);
+  if (!instruction) {
+    return;
+  }
+  BreakpointSite& site = code.entry_site(*instruction);
+  if (!site.inserted) {  // it is, if the loader itself is instrumented
+    site.block = BreakpointSite::kSharedLibraryEvent;
+    (void)code.insert(site);
+  }
+  code.loader_breakpoint() = site.inserted ? address : Address{};
+}
+
+void remove_loader_breakpoint(ProbedCode& code) {
+  BreakpointSite* const site = code.inserted_at(code.loader_breakpoint());
+  if (site != nullptr && site->block == BreakpointSite::kSharedLibraryEvent) {
+    (void)code.remove(*site);
+  }
+  code.loader_breakpoint() = {};
+}
+
+void instrument_stubs(ProbedCode& code, const FunctionIndex::Module& module,
+                      std::span<const core::CodeReferences::Stub> stubs) {
+  if (!module.is_whole || !code.modules_with_stubs().insert(module.mapped.begin).second) {
+    return;
+  }
+  const InstrumentedSince since = module.since;
+  const std::uint64_t bias = module.bias;
+  std::vector<ProbedFunction> functions;
+  std::vector<BreakpointSite*> entries;
+  for (const core::CodeReferences::Stub& stub : stubs) {
+    const core::AddressRange bounds{Address{stub.begin + bias}, Address{stub.end + bias}};
+    const auto first =
+        code.functions().at(bounds.begin) == nullptr ? code.decode(bounds.begin) : std::nullopt;
+    if (first) {
+      functions.emplace_back().bounds = bounds;
+      functions.back().since = since;
+      entries.push_back(&code.entry_site(*first));
+    }
+  }
+  code.functions().add(std::move(functions));
+  code.insert_all(std::move(entries));
+}
+
+}  // namespace sp::supervisor

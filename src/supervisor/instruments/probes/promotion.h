@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/function_copy.h"
+#include "core/run_facts.h"
+#include "supervisor/instruments/code_analysis.h"
+#include "supervisor/instruments/probes/copied_threads.h"
+#include "supervisor/instruments/probes/copy_installer.h"
+#include "supervisor/instruments/probes/probe_costs.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/tracees/tracee.h"
+
+namespace sp::supervisor {
+
+/// Chooses the functions that are to run from instrumented copies, which count their blocks in the
+/// target itself, and has the copies made. Runs on the ptrace thread, but for fill().
+class Promotion {
+ public:
+  /// `is_wanted` false: nothing is ever promoted.
+  /// `keeps_all`: whatever that costs.
+  Promotion(CodeAnalysis& analysis, ProbeCosts& costs, TraceeTable& tracees, bool is_wanted,
+            bool keeps_all)
+      : analysis_(analysis),
+        costs_(costs),
+        installer_(tracees),
+        is_wanted_(is_wanted),
+        keeps_all_(keeps_all) {}
+
+  /// The thread is stopped with the registers that it goes on with, in a stop in which it can make
+  /// system calls. Promotes the functions that are due.
+  void run(Tracee& tracee, core::TimePoint now);
+  /// A thread came to the copy by a breakpoint at that address, and stands in it. Where that takes
+  /// more than the budget allows, the function is not counted any more.
+  void note_landing(const Tracee& tracee, core::Address landing, core::TimePoint now);
+  /// Functions in the range get their probes again, and no more copies. The thread is the one whose
+  /// stop is being handled.
+  void demote(const Tracee& stopped, core::AddressRange range) {
+    installer_.remove(stopped, range);
+  }
+  void prepare_for_signal(const Tracee& tracee) {
+    supervisor::prepare_for_signal(tracee, installer_);
+  }
+  /// Nothing of the process runs from copies any more; see CopyInstaller::remove_all().
+  void demote_all(const TracedProcess& process, const Tracee* stopped) {
+    installer_.remove_all(process, stopped);
+  }
+
+  /// Any thread.
+  void fill(core::Copying& copying) const;
+
+ private:
+  template <typename T>
+  using OrRefusal = tl::expected<T, core::CopyRefusal>;
+
+  [[nodiscard]] std::vector<PreparedCopy> prepare_all(Tracee& tracee,
+                                                      std::span<const std::uint32_t> functions);
+  [[nodiscard]] OrRefusal<PreparedCopy> prepare(Tracee& tracee, ProbedFunction& function);
+  [[nodiscard]] OrRefusal<core::CopyPlace> find_place(Tracee& tracee,
+                                                      const ProbedFunction& function,
+                                                      std::size_t blocks, PreparedCopy& prepared);
+
+  CodeAnalysis& analysis_;
+  ProbeCosts& costs_;
+  CopyInstaller installer_;
+  bool is_wanted_;
+  bool keeps_all_;
+  core::TimePoint next_;
+  std::atomic<std::uint64_t> promoted_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  std::array<std::atomic<std::uint64_t>, core::kCopyRefusals> refused_{};
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,117 @@
+// Programs that do what is hard to survive for code that is counted where it runs, and still harder
+// for code that runs from a copy: each says and does what it does alone, and with -a the calls of
+// its functions are those that are known beforehand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "end_to_end/probe_support.h"
+
+namespace sp::end_to_end {
+namespace {
+
+struct Hard {
+  std::string name;
+  Words program;  // of tests/targets, with the arguments
+  std::string counted;
+  std::uint64_t calls;
+};
+
+void PrintTo(const Hard& hard, std::ostream* out) { *out << hard.name; }
+
+Hard way(const std::string& name, int rounds, int calls_a_round = 1) {
+  const int scaled_rounds = std::max(scaled(rounds), 2);
+  return {name,
+          {"copy_ways", name, std::to_string(scaled_rounds), std::to_string(spaced(2000))},
+          "each_round",
+          static_cast<std::uint64_t>(scaled_rounds) * static_cast<unsigned>(calls_a_round)};
+}
+
+std::vector<Hard> all_hard() {
+  const int throws = scaled(20);
+  const int ones = scaled(20);
+  return {way("switches", 60),
+          way("tails", 400),
+          way("recursion", 2),
+          way("backtraces", 20, 11),
+          way("handlers", 60),
+          way("faults", 30),
+          way("longjmps", 20),
+          way("coroutines", 40, 4),
+          way("forks", 20),
+          way("cancels", 5),
+          way("small-stacks", 20),
+          {"throws",
+           {"copy_throws", "4", std::to_string(throws)},
+           "each_throw",
+           static_cast<std::uint64_t>(throws) * 4},
+          {"threads",
+           {"counted_threads", "32", std::to_string(ones)},
+           "count_one",
+           static_cast<std::uint64_t>(ones) * 32}};
+}
+
+class Copies : public ::testing::TestWithParam<Hard> {
+ protected:
+  /// Runs it alone and with `options`; returns the files of the second run.
+  RunFiles expect_the_same(const Words& options) {
+    Words program = GetParam().program;
+    program.front() = target(program.front());
+    const Outcome alone = run(program);
+    EXPECT_EQ(alone.exit_status(), 0) << alone.text();
+    const Profiled counted = profile(directory_, options, program);
+    EXPECT_EQ(counted.outcome.wait_status, alone.wait_status) << counted.outcome.text();
+    EXPECT_EQ(counted.outcome.out, alone.out);
+    EXPECT_EQ(counted.outcome.foreign_lines(), alone.foreign_lines());
+    return counted.files;
+  }
+
+  TempDir directory_;
+};
+
+TEST_P(Copies, by_default_the_program_does_as_alone) { expect_the_same({"-q"}); }
+
+TEST_P(Copies, with_a_every_call_is_counted_and_the_program_does_as_alone) {
+  const RunFiles files = expect_the_same({"-q", "-a"});
+  EXPECT_EQ(calls_of(files, GetParam().counted), std::to_string(GetParam().calls) + " exact");
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Copies, ::testing::ValuesIn(all_hard()), [](const auto& hard) {
+  std::string name = hard.param.name;
+  for (char& letter : name) {
+    letter = letter == '-' ? '_' : letter;
+  }
+  return name;
+});
+
+TEST(Faults, say_where_they_come_from_while_superprofiler_comes_and_goes) {
+  Running faults({target("copy_ways"), "faults", "1000000000"});
+  for (int round = 0; round < scaled(8); ++round) {
+    const TempDir directory;
+    const Outcome outcome =
+        run(superprofiler(directory, {"-q", "-d", "200ms", "-p", std::to_string(faults.pid())}));
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+  }
+  EXPECT_FALSE(faults.ended());
+  EXPECT_EQ(faults.err(), "");
+}
+
+TEST(CopiesOfThreads, count_each_turn_of_a_loop_of_32_threads) {
+  const int turns = scaled(100);
+  const TempDir directory;
+  const Profiled counted =
+      profile(directory, {"-q", "-a"}, {target("thread_sums"), "32", std::to_string(turns)});
+  EXPECT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  EXPECT_EQ(counted.outcome.out, "right\n");
+  EXPECT_EQ(most_hits_in(counted.files, "add"), static_cast<std::uint64_t>(turns) * 32);
+  for (const BlockRow& block : blocks_of(counted.files, "thread_sums")) {
+    EXPECT_EQ(block.kind, "exact") << block.function;
+  }
+}
+
+}  // namespace
+}  // namespace sp::end_to_end

@@ -1,0 +1,315 @@
+#include "unit/rewriter/x86_64/running_copies.h"
+
+#include <asm/prctl.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <unordered_map>
+
+#include "core/check.h"
+#include "rewriter/copy_function.h"
+#include "unit/rewriter/elf_functions.h"
+
+namespace sp::rewriter {
+namespace {
+
+using core::Address;
+using core::FunctionCopy;
+
+constexpr std::uint64_t kCounters = std::uint64_t{1} << 30U;  // from the base of gs
+constexpr std::size_t kRegion = std::size_t{64} << 20U;
+constexpr greg_t kTrapFlag = 0x100;
+
+// What the handler of SIGTRAP knows: one set of copies, one set of stepped blocks.
+std::unordered_map<std::uint64_t, std::uint64_t> breakpoints;  // to the copy
+std::vector<std::uint64_t> counters;
+const std::vector<FunctionCopy>* running = nullptr;  // sorted by the copy's address
+std::unordered_map<std::uint64_t, std::uint64_t> stepped;
+std::uint64_t last_pc = 0;
+unsigned leaving_period = 0;
+std::uint64_t dice = 1;
+std::uint64_t moves_made = 0;
+std::uint64_t hits = 0;
+
+std::uint64_t* word_at(std::uint64_t address) {
+  return reinterpret_cast<std::uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+const FunctionCopy* copy_at(Address pc) {
+  const auto after =
+      std::upper_bound(running->begin(), running->end(), pc,
+                       [](Address wanted, const FunctionCopy& copy) { return wanted < copy.at; });
+  if (after == running->begin() || !std::prev(after)->range().contains(pc)) {
+    return nullptr;
+  }
+  return &*std::prev(after);
+}
+
+/// By the number in instructions.
+greg_t& general_register(mcontext_t& context, unsigned number) {
+  static constexpr std::array<int, 16> kOrder{REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                              REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                              REG_R12, REG_R13, REG_R14, REG_R15};
+  return context.gregs[kOrder[number]];
+}
+
+/// Moves the thread from a copy to the original, as if it had never been in the copy.
+void leave_copy(mcontext_t& context) {
+  const Address pc{static_cast<std::uint64_t>(context.gregs[REG_RIP])};
+  const FunctionCopy* copy = copy_at(pc);
+  dice = dice * 6364136223846793005U + 1442695040888963407U;
+  if (copy == nullptr || (dice >> 33U) % leaving_period != 0) {
+    return;
+  }
+  const auto point = copy->to_original(pc);
+  SP_CHECK(point.has_value());
+  if (!copy->changes_from(point->original).empty()) {
+    return;  // it would execute the bytes of jumps
+  }
+  bool is_leader = false;
+  for (const core::CopyLanding& landing : copy->landings) {
+    is_leader = is_leader || landing.at == point->original;
+  }
+  std::uint64_t& counter = counters[(copy->blocks[point->block].counter - kCounters) / 8];
+  const bool is_in_block = copy->original.contains(point->original);
+  const bool is_continuation = is_leader && copy->blocks[point->block].start != point->original;
+  if (is_in_block && is_leader && !is_continuation && point->is_counted) {
+    counter -= 1;  // the landing leads to counting it again
+  } else if (is_in_block && !is_leader && !point->is_counted) {
+    counter += 1;
+  }
+  greg_t& sp = general_register(context, 4);
+  if (point->undo.reload != 0xFF) {
+    general_register(context, point->undo.reload) =
+        static_cast<greg_t>(*word_at(static_cast<std::uint64_t>(sp + point->undo.reload_from)));
+  }
+  sp += point->undo.sp_shift;
+  context.gregs[REG_RIP] = static_cast<greg_t>(point->original.value());
+  ++moves_made;
+}
+
+void on_trap(int /*signal*/, siginfo_t* info, void* argument) {
+  mcontext_t& context = static_cast<ucontext_t*>(argument)->uc_mcontext;
+  const auto pc = static_cast<std::uint64_t>(context.gregs[REG_RIP]);
+  if (info->si_code == TRAP_TRACE || info->si_code == TRAP_HWBKPT) {
+    if (leaving_period != 0) {
+      leave_copy(context);
+    } else if (pc != last_pc) {  // a repeated instruction traps each time
+      if (const auto found = stepped.find(pc); found != stepped.end()) {
+        found->second += 1;
+      }
+    }
+    last_pc = pc;
+    return;
+  }
+  const auto found = breakpoints.find(pc - 1);
+  SP_CHECK(found != breakpoints.end());
+  context.gregs[REG_RIP] = static_cast<greg_t>(found->second);
+  ++hits;
+}
+
+void take_traps() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_trap;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  SP_CHECK(sigaction(SIGTRAP, &action, nullptr) == 0);
+}
+
+void set_gs(std::uint64_t base) { SP_CHECK(syscall(SYS_arch_prctl, ARCH_SET_GS, base) == 0); }
+
+[[gnu::noinline]] void set_trap_flag(bool on) {
+  std::uint64_t flags = 0;
+  asm volatile("lea -128(%%rsp), %%rsp; pushfq; popq %0; lea 128(%%rsp), %%rsp" : "=r"(flags));
+  flags = on ? flags | kTrapFlag : flags & ~std::uint64_t{kTrapFlag};
+  asm volatile("lea -128(%%rsp), %%rsp; pushq %0; popfq; lea 128(%%rsp), %%rsp"
+               :
+               : "r"(flags)
+               : "cc");
+}
+
+core::AddressRange map_near(core::AddressRange text) {
+  constexpr std::uint64_t kStep = std::uint64_t{1} << 20U;
+  for (std::uint64_t down = kRegion + kStep; down < (std::uint64_t{1} << 30U); down += kStep) {
+    const std::uint64_t at = (text.begin.value() - down) & ~(kStep - 1);
+    void* mapped = mmap(word_at(at), kRegion, PROT_READ | PROT_WRITE | PROT_EXEC,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    if (mapped != MAP_FAILED) {
+      return {Address{at}, Address{at + kRegion}};
+    }
+  }
+  SP_CHECK(false);
+}
+
+void write_landing(const core::CopyLanding& landing) {
+  if (landing.form == core::CopyLanding::Form::breakpoint) {
+    *reinterpret_cast<unsigned char*>(word_at(landing.at.value())) = 0xCC;
+    breakpoints[landing.at.value()] = landing.copy.value();
+    return;
+  }
+  std::memcpy(word_at(landing.at.value()), landing.bytes.data(), landing.size);
+  if (landing.via_size != 0) {
+    std::memcpy(word_at(landing.via.value()), landing.via_bytes.data(), landing.via_size);
+  }
+}
+
+void protect(core::AddressRange text, int protection) {
+  SP_CHECK(mprotect(word_at(text.begin.value()), text.size(), protection) == 0);
+}
+
+}  // namespace
+
+LoadedLibrary::LoadedLibrary(const std::string& path) {
+  std::string folder = std::filesystem::temp_directory_path() / "sp_copies_XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) {
+    return;
+  }
+  const std::string file = folder + "/library.so";
+  std::error_code error;
+  std::filesystem::copy_file(path, file, error);
+  handle_ = error ? nullptr : dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::filesystem::remove_all(folder, error);
+  if (handle_ == nullptr) {
+    return;
+  }
+  const link_map* map = nullptr;
+  SP_CHECK(dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0);
+  bias_ = map->l_addr;
+  dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t /*size*/, void* argument) {
+        auto& self = *static_cast<LoadedLibrary*>(argument);
+        for (int i = 0; module->dlpi_addr == self.bias_ && i < module->dlpi_phnum; ++i) {
+          const auto& segment = module->dlpi_phdr[i];
+          if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
+            constexpr std::uint64_t kPage = 4096;
+            self.text_ = {Address{(self.bias_ + segment.p_vaddr) & ~(kPage - 1)},
+                          Address{(self.bias_ + segment.p_vaddr + segment.p_memsz + kPage - 1) &
+                                  ~(kPage - 1)}};
+          }
+        }
+        return 0;
+      },
+      this);
+}
+
+LoadedLibrary::~LoadedLibrary() {
+  if (handle_ != nullptr) {
+    dlclose(handle_);
+  }
+}
+
+void* LoadedLibrary::symbol(const char* name) const { return dlsym(handle_, name); }
+
+RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& path,
+                             CopyOptions options)
+    : bias_(library.bias()), text_(library.text()) {
+  const auto functions = ElfFunctions::open(path, library.bias());
+  SP_CHECK(functions.has_value());
+  region_ = map_near(library.text());
+  core::CopyPlace place{region_.begin, region_.size(), kCounters};
+  for (std::size_t i = 0; i < functions->size(); ++i) {
+    const ElfFunction function = functions->at(i);
+    core::FunctionToCopy to_copy = function.to_copy();
+    to_copy.is_complete = to_copy.is_complete && options.is_complete;
+    to_copy.allow_spill = options.allow_spill;
+    auto copy = copy_function(to_copy, place);
+    if (!copy) {
+      ++refused_;
+      continue;
+    }
+    std::memcpy(word_at(copy->at.value()), copy->code.data(), copy->code.size());
+    place.at = place.at + copy->code.size();
+    place.room -= copy->code.size();
+    place.counters += 8 * copy->blocks.size();
+    copies_.push_back(std::move(*copy));
+  }
+  counters.assign((place.counters - kCounters) / 8, 0);
+  set_gs(std::bit_cast<std::uint64_t>(counters.data()) - kCounters);
+  running = &copies_;
+  breakpoints.clear();
+  hits = 0;
+  take_traps();
+  protect(text_, PROT_READ | PROT_WRITE | PROT_EXEC);
+  original_.resize(text_.size());
+  std::memcpy(original_.data(), word_at(text_.begin.value()), text_.size());
+  for (const FunctionCopy& copy : copies_) {
+    for (const core::CopyLanding& landing : copy.landings) {
+      write_landing(landing);
+    }
+  }
+}
+
+RunningCopies::~RunningCopies() {
+  std::memcpy(word_at(text_.begin.value()), original_.data(), text_.size());
+  protect(text_, PROT_READ | PROT_EXEC);
+  running = nullptr;
+  set_gs(0);
+  munmap(word_at(region_.begin.value()), region_.size());
+}
+
+std::map<std::uint64_t, std::uint64_t> RunningCopies::counts() const {
+  std::map<std::uint64_t, std::uint64_t> counts;
+  for (const FunctionCopy& copy : copies_) {
+    for (const core::CopiedBlock& block : copy.blocks) {
+      counts[block.start.value() - bias_] = counters[(block.counter - kCounters) / 8];
+    }
+  }
+  return counts;
+}
+
+void RunningCopies::reset_counts() { std::fill(counters.begin(), counters.end(), 0); }
+
+std::uint64_t RunningCopies::breakpoint_hits() const { return hits; }
+
+void RunningCopies::start_leaving(unsigned period) {
+  leaving_period = period;
+  moves_made = 0;
+  set_trap_flag(true);
+}
+
+void RunningCopies::stop() {
+  set_trap_flag(false);
+  leaving_period = 0;
+}
+
+std::uint64_t RunningCopies::moves() const { return moves_made; }
+
+SteppedCounts::SteppedCounts(const LoadedLibrary& library, const std::vector<std::uint64_t>& blocks)
+    : bias_(library.bias()) {
+  stepped.clear();
+  for (const std::uint64_t block : blocks) {
+    stepped[block + bias_] = 0;
+  }
+  take_traps();
+}
+
+SteppedCounts::~SteppedCounts() { stepped.clear(); }
+
+void SteppedCounts::start() {
+  last_pc = 0;
+  set_trap_flag(true);
+}
+
+void SteppedCounts::stop() { set_trap_flag(false); }
+
+std::map<std::uint64_t, std::uint64_t> SteppedCounts::counts() const {
+  std::map<std::uint64_t, std::uint64_t> counts;
+  for (const auto& [address, count] : stepped) {
+    counts[address - bias_] = count;
+  }
+  return counts;
+}
+
+}  // namespace sp::rewriter

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/function_copy.h"
+
+namespace sp::rewriter {
+
+/// A library that is loaded into the test's own process, apart from the system's.
+class LoadedLibrary {
+ public:
+  /// Loads a copy of the file, so that each object has its own.
+  explicit LoadedLibrary(const std::string& path);
+  ~LoadedLibrary();
+  LoadedLibrary(const LoadedLibrary&) = delete;
+  LoadedLibrary& operator=(const LoadedLibrary&) = delete;
+
+  [[nodiscard]] bool is_loaded() const { return handle_ != nullptr; }
+  [[nodiscard]] void* symbol(const char* name) const;
+  [[nodiscard]] std::uint64_t bias() const { return bias_; }
+  [[nodiscard]] core::AddressRange text() const { return text_; }
+
+ private:
+  void* handle_ = nullptr;
+  std::uint64_t bias_ = 0;
+  core::AddressRange text_;
+};
+
+struct CopyOptions {
+  bool is_complete = true;  // what the graphs say; else never
+  bool allow_spill = true;
+};
+
+/// Copies of all functions of a loaded library, which control comes to through landings in the
+/// library's own text. Serves landings that are breakpoints, as the tracer would. One at a time.
+class RunningCopies {
+ public:
+  RunningCopies(const LoadedLibrary& library, const std::string& path, CopyOptions options);
+  ~RunningCopies();
+  RunningCopies(const RunningCopies&) = delete;
+  RunningCopies& operator=(const RunningCopies&) = delete;
+
+  [[nodiscard]] std::size_t refused() const { return refused_; }
+  [[nodiscard]] const std::vector<core::FunctionCopy>& copies() const { return copies_; }
+  /// How often each block ran, by its start in the file.
+  [[nodiscard]] std::map<std::uint64_t, std::uint64_t> counts() const;
+  void reset_counts();
+  /// How often control came to a copy by a breakpoint.
+  [[nodiscard]] std::uint64_t breakpoint_hits() const;
+
+  /// Until stop(): steps each instruction, and in front of one in `period` of the copies' moves the
+  /// thread to the original, from where it comes back by a landing.
+  void start_leaving(unsigned period);
+  void stop();
+  /// How often the thread was moved.
+  [[nodiscard]] std::uint64_t moves() const;
+
+ private:
+  std::uint64_t bias_ = 0;
+  core::AddressRange text_;
+  core::AddressRange region_;
+  std::vector<std::byte> original_;  // bytes of text_
+  std::size_t refused_ = 0;
+  std::vector<core::FunctionCopy> copies_;
+};
+
+/// Counts block executions of an unchanged library by single steps of this thread.
+class SteppedCounts {
+ public:
+  /// `blocks`: starts in the file.
+  SteppedCounts(const LoadedLibrary& library, const std::vector<std::uint64_t>& blocks);
+  ~SteppedCounts();
+  SteppedCounts(const SteppedCounts&) = delete;
+  SteppedCounts& operator=(const SteppedCounts&) = delete;
+
+  void start();
+  void stop();
+  [[nodiscard]] std::map<std::uint64_t, std::uint64_t> counts() const;
+
+ private:
+  std::uint64_t bias_ = 0;
+};
+
+}  // namespace sp::rewriter

@@ -1,0 +1,142 @@
+#include "supervisor/copies/thread_moves.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/arch/pretended_memory.h"
+
+namespace sp::supervisor {
+namespace {
+
+using arch::Native;
+using core::Address;
+
+constexpr Address kStart{0x1000};
+constexpr Address kCopy{0x9000};
+constexpr std::uint64_t kStack = 0x7000;
+constexpr std::uint64_t kCounter = 0x40000000;  // of the first block
+constexpr std::uint8_t kSpilled = 3;            // a general register
+
+Native::Registers registers_at(Address pc) {
+  Native::Registers registers;
+  Native::set_pc(registers, pc);
+  Native::move_sp(registers, kStack);
+  Native::general_register(registers, kSpilled) = 5;
+  return registers;
+}
+
+/// Blocks at 0 and 0x10. The first one's counter needs a register, which is spilled meanwhile; an
+/// instruction stands in front of it. The second one ends in a jump out of the function.
+class ThreadMoves : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    copy_.original = {kStart, kStart + 0x20};
+    copy_.at = kCopy;
+    copy_.code.resize(0x40);
+    copy_.blocks = {{kStart, 0x10, kCopy, kCounter},
+                    {kStart + 0x10, 0x10, kCopy + 0x20, kCounter + 8}};
+    copy_.undos.push_back({136, kSpilled, 16});
+    copy_.outside = {kStart + 0x8000};
+    copy_.map = {{0x00, 0x00, 0, 0, 1, 0}, {0x03, 0x03, 0, 0, 1, 0}, {0x06, 0x06, 0, 0, 0, 1},
+                 {0x09, 0x06, 0, 1, 0, 1}, {0x0C, 0x06, 0, 1, 1, 0}, {0x0F, 0x00, 0, 1, 0, 0},
+                 {0x20, 0x10, 0, 0, 1, 0}, {0x29, 0x10, 0, 1, 0, 0}, {0x2C, 0x00, 1, 1, 0, 0}};
+  }
+
+  [[nodiscard]] std::optional<ThreadMove> out(std::uint64_t offset) {
+    return move_to_original(copy_, registers_at(kCopy + offset), memory_);
+  }
+  [[nodiscard]] std::optional<ThreadMove> in(std::uint64_t offset, bool is_counted) {
+    return move_to_copy(copy_, registers_at(kStart + offset), is_counted);
+  }
+
+  core::FunctionCopy copy_;
+  arch::PretendedMemory memory_;
+};
+
+TEST_F(ThreadMoves, out_of_the_copy_change_nothing_but_pc) {
+  const auto move = out(0x0C);
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->registers, registers_at(kStart + 6));
+  EXPECT_EQ(move->counter, kCounter);
+  EXPECT_EQ(move->adjust, 0);
+}
+
+TEST_F(ThreadMoves, out_of_the_copy_count_what_its_counter_is_still_ahead_of) {
+  const auto move = out(0x03);
+  ASSERT_TRUE(move);
+  EXPECT_EQ(Native::pc(move->registers), kStart + 3);
+  EXPECT_EQ(move->adjust, 1);
+}
+
+TEST_F(ThreadMoves, to_a_leader_take_back_what_the_landing_will_count) {
+  const auto uncounted = out(0x20);
+  ASSERT_TRUE(uncounted);
+  EXPECT_EQ(Native::pc(uncounted->registers), kStart + 0x10);
+  EXPECT_EQ(uncounted->adjust, 0);
+  const auto counted = out(0x29);
+  ASSERT_TRUE(counted);
+  EXPECT_EQ(Native::pc(counted->registers), kStart + 0x10);
+  EXPECT_EQ(counted->adjust, -1);
+  EXPECT_EQ(counted->counter, kCounter + 8);
+}
+
+TEST_F(ThreadMoves, out_of_the_function_leave_the_count) {
+  for (const bool is_counted : {true, false}) {
+    copy_.map.back().is_counted = is_counted ? 1U : 0U;
+    const auto move = out(0x2C);
+    ASSERT_TRUE(move);
+    EXPECT_EQ(Native::pc(move->registers), kStart + 0x8000);
+    EXPECT_EQ(move->adjust, 0);
+  }
+}
+
+TEST_F(ThreadMoves, undo_a_half_done_sequence) {
+  memory_.words[kStack + 16] = 0x1234;
+  for (const auto& [offset, adjust] : {std::pair{0x06U, 1}, std::pair{0x09U, 0}}) {
+    const auto move = out(offset);
+    ASSERT_TRUE(move);
+    auto expected = registers_at(kStart + 6);
+    Native::general_register(expected, kSpilled) = 0x1234;
+    Native::move_sp(expected, 136);
+    EXPECT_EQ(move->registers, expected);
+    EXPECT_EQ(move->adjust, adjust);
+  }
+}
+
+TEST_F(ThreadMoves, are_none_where_the_spilled_register_cannot_be_read) { EXPECT_FALSE(out(0x06)); }
+
+TEST_F(ThreadMoves, are_none_where_no_instruction_begins) {
+  EXPECT_FALSE(out(0x01));
+  EXPECT_FALSE(out(0x40));
+  EXPECT_FALSE(in(0x01, true));
+  EXPECT_FALSE(in(0x20, true));
+}
+
+TEST_F(ThreadMoves, into_the_copy_change_nothing_but_pc) {
+  const auto move = in(0x03, false);
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->registers, registers_at(kCopy + 3));
+  EXPECT_EQ(move->counter, kCounter);
+}
+
+TEST_F(ThreadMoves, into_the_copy_count_each_execution_once) {
+  EXPECT_EQ(in(0x00, false).value().adjust, 0);
+  EXPECT_EQ(in(0x00, true).value().adjust, -1);
+  EXPECT_EQ(in(0x06, false).value().adjust, 1);
+  EXPECT_EQ(in(0x06, true).value().adjust, 0);
+  EXPECT_EQ(in(0x10, true).value().counter, kCounter + 8);
+}
+
+TEST_F(ThreadMoves, to_and_fro_leave_the_count) {
+  for (const std::uint64_t offset : {0x00U, 0x03U, 0x06U, 0x10U}) {
+    const bool is_leader = offset % 0x10 == 0;
+    const auto inside = in(offset, !is_leader);
+    ASSERT_TRUE(inside);
+    const auto outside = move_to_original(copy_, inside->registers, memory_);
+    ASSERT_TRUE(outside);
+    EXPECT_EQ(outside->registers, registers_at(kStart + offset));
+    EXPECT_EQ(inside->adjust + outside->adjust, 0);
+  }
+}
+
+}  // namespace
+}  // namespace sp::supervisor
