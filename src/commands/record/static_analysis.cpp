@@ -6,9 +6,9 @@
 
 #include "analyzer/code_references.h"
 #include "analyzer/control_flow_graph.h"
-#include "analyzer/pointer_jumps.h"
 #include "core/log.h"
 #include "rewriter/copy_function.h"
+#include "rewriter/jump_targets.h"
 #include "symbols/instrumentation_candidates.h"
 #include "symbols/symbol_table.h"
 
@@ -66,8 +66,8 @@ const core::CodeReferences& StaticAnalysis::references(const File& file) {
 tl::expected<core::FunctionCopy, core::CopyRefusal> StaticAnalysis::copy(
     const core::FunctionToCopy& function, const core::CopyPlace& place) {
   core::FunctionToCopy known = function;
-  known.is_complete = function.is_complete ||
-                      analyzer::jumps_to_pointers(*function.graph, function.bounds, function.code);
+  known.is_complete =
+      rewriter::jumps_through_pointers(*function.graph, function.bounds, function.code);
   return rewriter::copy_function(known, place);
 }
 

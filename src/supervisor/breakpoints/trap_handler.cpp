@@ -15,7 +15,6 @@
 #include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/injection/code_cave.h"
-#include "supervisor/injection/kept_signal.h"
 #include "supervisor/injection/remote_stops.h"
 #include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/proc_files.h"
@@ -166,7 +165,6 @@ void install_trap_handler(BreakpointTable& code, pid_t tid) {
   code.trap_handler().tried = true;
   code.trap_handler().has_shadow_stack = has_shadow_stack(tid);
   if (!code.trap_handler().has_shadow_stack) {
-    const KeptSignal kept(tid);
     install(code, tid);
   }
   if (!code.trap_handler().is_installed) {
@@ -193,7 +191,6 @@ bool renew_trap_handler(BreakpointTable& code, pid_t tid) {
   if (!handler.is_installed) {
     return false;
   }
-  const KeptSignal kept(tid);
   const auto current = action_now(code, tid);
   if (!current || current->handler == handler.page.value()) {
     return true;
@@ -210,7 +207,6 @@ bool reset_trap_action(BreakpointTable& code, pid_t tid) {
   if (!handler.is_installed) {
     return false;
   }
-  const KeptSignal kept(tid);
   // The target may have one of its own since the last look.
   const auto current = action_now(code, tid);
   const bool has_other = current && current->handler != handler.page.value();
@@ -225,7 +221,6 @@ void remove_trap_handler(BreakpointTable& code, pid_t tid) {
   }
   (void)reset_trap_action(code, tid);
   if (!handler.is_installed) {
-    const KeptSignal kept(tid);
     // The module may be gone that had room at the beginning.
     handler.syscall_site = handler.code_cave = find_code_cave(tid).value_or(Address{});
     (void)remote_syscall(tid, handler.syscall_site, SYS_munmap,

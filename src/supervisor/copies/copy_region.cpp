@@ -8,12 +8,7 @@
 #include <cerrno>
 
 #include "arch/native.h"
-#include "supervisor/injection/kept_signal.h"
 #include "supervisor/linux/proc_files.h"
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 
 namespace sp::supervisor {
 namespace {
@@ -130,7 +125,6 @@ core::Result<void> CopyRegion::grow(const RemoteCaller& caller, std::uint64_t si
 }
 
 core::Result<void> CopyRegion::map(const RemoteCaller& caller, AddressRange at) {
-  const KeptSignal kept(caller.tid);
   RemoteMapping wanted{at.begin, at.size(), PROT_READ | PROT_EXEC,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE};
   auto mapped = map_in_target(caller, wanted);
@@ -178,7 +172,6 @@ std::uint64_t CopyRegion::used() const {
 }
 
 void CopyRegion::unmap(const RemoteCaller& caller) const {
-  const KeptSignal kept(caller.tid);
   for (const AddressRange region : regions_) {
     unmap_in_target(caller, region);
   }

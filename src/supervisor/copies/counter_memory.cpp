@@ -12,12 +12,7 @@
 #include <utility>
 
 #include "arch/native.h"
-#include "supervisor/injection/kept_signal.h"
 #include "supervisor/linux/proc_files.h"
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 
 namespace sp::supervisor {
 namespace {
@@ -93,7 +88,6 @@ core::Result<CounterMemory> CounterMemory::create(const RemoteCaller& caller) {
   if (!text) {
     return tl::unexpected(text.error());
   }
-  const KeptSignal kept(caller.tid);
   auto file = make_memory_file(caller, MemoryUse::data);
   if (!file) {
     return tl::unexpected(file.error());
@@ -181,7 +175,6 @@ core::Result<void> CounterMemory::grow(const RemoteCaller& caller) {
   }
   // Without a descriptor, which other threads would see: mremap(2) of size 0 maps once more what a
   // shared mapping maps, and behind it. So the first page is the last of the slots before.
-  const KeptSignal kept(caller.tid);
   const std::uint64_t size = kPageSize + batch_slots_ * slot_size_;
   const auto at = call_in_target(caller, "mapping counters", SYS_mremap,
                                  (last.mapped.end - kPageSize).value(), 0, size, MREMAP_MAYMOVE);
@@ -240,7 +233,6 @@ void CounterMemory::empty(std::uint32_t slot) {
 }
 
 void CounterMemory::unmap(const RemoteCaller& caller) const {
-  const KeptSignal kept(caller.tid);
   for (const core::AddressRange range : ranges()) {
     unmap_in_target(caller, range);
   }

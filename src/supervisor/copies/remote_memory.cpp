@@ -16,10 +16,6 @@
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/target_memory.h"
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
 namespace sp::supervisor {
 namespace {
 

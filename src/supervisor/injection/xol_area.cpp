@@ -11,10 +11,6 @@
 #include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/proc_files.h"
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
 namespace sp::supervisor {
 namespace {
 

@@ -28,6 +28,16 @@ std::shared_ptr<TracedProcess> TraceeTable::find_process(pid_t pid) const {
   return found == processes_.end() ? nullptr : found->second;
 }
 
+std::vector<Tracee*> TraceeTable::in(const CodeState& code) {
+  std::vector<Tracee*> found;
+  for (auto& [tid, tracee] : tracees_) {
+    if (tracee.process->code_state.get() == &code) {
+      found.push_back(&tracee);
+    }
+  }
+  return found;
+}
+
 Tracee& TraceeTable::add(pid_t tid, std::shared_ptr<TracedProcess> process) {
   Tracee tracee;
   tracee.id = {tid, ++next_thread_};

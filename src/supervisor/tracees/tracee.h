@@ -77,6 +77,8 @@ class TraceeTable {
  public:
   [[nodiscard]] Tracee* find(pid_t tid);
   [[nodiscard]] std::shared_ptr<TracedProcess> find_process(pid_t pid) const;
+  /// The threads in one address space, as the instrument knows it.
+  [[nodiscard]] std::vector<Tracee*> in(const CodeState& code);
 
   /// A new thread of `process`.
   Tracee& add(pid_t tid, std::shared_ptr<TracedProcess> process);

@@ -59,10 +59,12 @@ bool is_in_call(const std::optional<BlockedCall>& call) { return call && call->n
 WorldStop::WorldStop(TraceeTable& tracees, const TracedProcess& of)
     : tracees_(&tracees), began_(core::Clock::now()) {
   processes_.push_back(of.id.pid);
-  for (const auto& [tid, tracee] : tracees.all()) {
-    const pid_t pid = tracee.process->id.pid;
-    if (tracee.process->code_state != nullptr && tracee.process->code_state == of.code_state &&
-        std::find(processes_.begin(), processes_.end(), pid) == processes_.end()) {
+  if (of.code_state == nullptr) {
+    return;
+  }
+  for (const Tracee* const tracee : tracees.in(*of.code_state)) {
+    const pid_t pid = tracee->process->id.pid;
+    if (std::find(processes_.begin(), processes_.end(), pid) == processes_.end()) {
       processes_.push_back(pid);
     }
   }
@@ -86,6 +88,11 @@ core::Result<WorldStop> WorldStop::stop(TraceeTable& tracees, const TracedProces
     return tl::unexpected(done.error());
   }
   return world;
+}
+
+bool WorldStop::holds(pid_t tid) const {
+  return std::any_of(held_.begin(), held_.end(),
+                     [tid](const HeldThread& held) { return held.tid == tid; });
 }
 
 core::Result<std::size_t> WorldStop::stop_woken(core::Duration limit) {

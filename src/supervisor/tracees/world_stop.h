@@ -54,6 +54,7 @@ class WorldStop {
   [[nodiscard]] core::Result<std::size_t> stop_woken(core::Duration limit);
 
   [[nodiscard]] std::span<const HeldThread> threads() const { return held_; }
+  [[nodiscard]] bool holds(pid_t tid) const;
   [[nodiscard]] std::size_t asleep() const { return asleep_.size(); }
   [[nodiscard]] core::TimePoint began() const { return began_; }
 

@@ -102,6 +102,15 @@ void add_jumps(ProbedCode& code, const core::FunctionCopy& copy, std::vector<Cod
   }
 }
 
+void add_heads(const core::CopyLanding& landing, std::vector<Address>& heads) {
+  if (landing.form == core::CopyLanding::Form::jump) {
+    heads.push_back(landing.at);
+    if (landing.via_size > 0) {
+      heads.push_back(landing.via);
+    }
+  }
+}
+
 void end_counts(ProbedCode& code, const ProbedFunction& function, core::TimePoint now) {
   for (const std::uint32_t number : function.blocks) {
     ProbedBlock& block = code.block(number);

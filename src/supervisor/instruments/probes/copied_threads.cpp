@@ -1,5 +1,6 @@
 #include "supervisor/instruments/probes/copied_threads.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <array>
@@ -7,6 +8,7 @@
 
 #include "arch/native.h"
 #include "supervisor/copies/thread_moves.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
@@ -88,6 +90,8 @@ void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy) {
     if (Native::emulate(*registers, bytes, memory) != arch::Emulated::done) {
       break;
     }
+  }
+  if (registers) {
     (void)ptrace::set_registers(tracee.id.tid, *registers);
   }
 }
@@ -128,6 +132,21 @@ void enter_function_copy(const Tracee& tracee, bool is_counted) {
   if (move && ptrace::set_registers(tracee.id.tid, move->registers)) {
     copies.adjust(move->counter, move->adjust);
   }
+}
+
+std::vector<core::Address> sleepers(TraceeTable& tracees, const ProbedCode& code,
+                                    const WorldStop& world) {
+  std::vector<core::Address> found;
+  for (const Tracee* const tracee : tracees.in(code)) {
+    if (world.holds(tracee->id.tid)) {
+      continue;
+    }
+    const auto text = read_proc(fmt::format("/proc/{}/syscall", tracee->id.tid));
+    if (const auto call = text ? parse_syscall(*text) : std::nullopt) {
+      found.emplace_back(call->pc);
+    }
+  }
+  return found;
 }
 
 void give_counters(const Tracee& tracee) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <vector>
 
 #include "core/clock.h"
 #include "supervisor/instruments/probes/copy_installer.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/tracees/tracee.h"
+#include "supervisor/tracees/world_stop.h"
 
 namespace sp::supervisor {
 
@@ -28,6 +30,10 @@ void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer);
 /// this execution of the block is counted already.
 void enter_function_copy(const Tracee& tracee, bool is_counted);
 
+/// Where the threads of an address space will go on that sleep in a system call while the others
+/// are held: behind the call. One for each.
+[[nodiscard]] std::vector<core::Address> sleepers(TraceeTable& tracees, const ProbedCode& code,
+                                                  const WorldStop& world);
 /// Gives a stopped thread its counters if its process has some. Each thread gets them before its
 /// first instruction.
 void give_counters(const Tracee& tracee);

@@ -1,10 +1,8 @@
 #include "supervisor/instruments/probes/copy_installation.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <variant>
 
@@ -14,7 +12,6 @@
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/hit_counter.h"
 #include "supervisor/instruments/trap_origin.h"
-#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 
@@ -179,17 +176,7 @@ void CopyInstallation::move(const HeldThread& held) {
 /// A thread that sleeps in a system call in the middle of a block goes on by the landing behind it,
 /// which the copy takes to be behind what counts the block.
 void CopyInstallation::adjust_sleepers() {
-  std::set<pid_t> held;
-  for (const HeldThread& one : world_.threads()) {
-    held.insert(one.tid);
-  }
-  for (const auto& [tid, tracee] : tracees_.all()) {
-    if (tracee.process->code_state.get() != &code_ || held.contains(tid)) {
-      continue;
-    }
-    const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
-    const auto call = text ? parse_syscall(*text) : std::nullopt;
-    const Address pc{call ? call->pc : 0};
+  for (const Address pc : sleepers(tracees_, code_, world_)) {
     if (const PreparedCopy* const here = at(pc)) {
       code_.copies().adjust_at(*here->copy, pc, is_counted(*here->copy, pc));
     }

@@ -1,7 +1,6 @@
 #include "supervisor/instruments/probes/copy_installer.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "core/log.h"
@@ -10,6 +9,7 @@
 #include "supervisor/instruments/probes/copy_removal.h"
 
 namespace sp::supervisor {
+
 bool CopyInstaller::has_counters(Tracee& tracee) {
   auto& space = probed_code(*tracee.process).copy_space();
   if (space == nullptr) {
@@ -46,16 +46,11 @@ bool CopyInstaller::create_counters(Tracee& tracee) {
     return false;
   }
   space.slots.emplace(*std::move(slots));
-  std::set<pid_t> held;
-  for (const HeldThread& one : world->threads()) {
-    held.insert(one.tid);
-    if (Tracee* const other = tracees_.find(one.tid)) {
+  for (Tracee* const other : tracees_.in(code)) {
+    if (world->holds(other->id.tid)) {
       give_counters(*other);
-    }
-  }
-  for (const auto& [tid, other] : tracees_.all()) {
-    if (other.process->code_state == tracee.process->code_state && !held.contains(tid)) {
-      (void)ptrace::interrupt(tid);  // it gets its counters in that stop
+    } else {
+      (void)interrupt(*other);  // it gets its counters in that stop
     }
   }
   return true;
@@ -63,18 +58,15 @@ bool CopyInstaller::create_counters(Tracee& tracee) {
 
 /// A thread that is not to be counted would count in the copies.
 bool CopyInstaller::counts_all_threads(const Tracee& tracee) const {
-  const auto& all = tracees_.all();
-  return std::all_of(all.begin(), all.end(), [&](const auto& entry) {
-    return entry.second.process->code_state != tracee.process->code_state ||
-           probed_thread(entry.second).counted;
-  });
+  const auto all = tracees_.in(*tracee.process->code_state);
+  return std::all_of(all.begin(), all.end(),
+                     [](const Tracee* other) { return probed_thread(*other).counted; });
 }
 
 bool CopyInstaller::have_all_counters(const Tracee& tracee) const {
-  const auto& all = tracees_.all();
-  return std::all_of(all.begin(), all.end(), [&](const auto& entry) {
-    return entry.second.process->code_state != tracee.process->code_state ||
-           probed_thread(entry.second).counts_in != nullptr;
+  const auto all = tracees_.in(*tracee.process->code_state);
+  return std::all_of(all.begin(), all.end(), [](const Tracee* other) {
+    return probed_thread(*other).counts_in != nullptr;
   });
 }
 
@@ -101,10 +93,7 @@ void CopyInstaller::give_way(const Tracee& tracee, const core::FunctionCopy& cop
   std::vector<core::Address> heads;
   auto changed = std::make_shared<core::FunctionCopy>(copy);
   for (const core::CopyLanding* const landing : copy.changes_from(pc)) {
-    heads.push_back(landing->at);
-    if (landing->via_size > 0) {
-      heads.push_back(landing->via);
-    }
+    add_heads(*landing, heads);
     replace_by_breakpoint(*changed, landing->at);
   }
   auto world = WorldStop::stop(tracees_, tracee, kLongestWorldStop);

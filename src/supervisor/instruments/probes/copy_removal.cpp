@@ -13,12 +13,7 @@ bool CopyRemoval::run(const std::vector<CopiedFunctions::Copy>& copies) {
   std::vector<Address> heads;
   for (const auto& copy : copies) {
     for (const core::CopyLanding& landing : copy->landings) {
-      if (landing.form == core::CopyLanding::Form::jump) {
-        heads.push_back(landing.at);
-        if (landing.via_size > 0) {
-          heads.push_back(landing.via);
-        }
-      }
+      add_heads(landing, heads);
     }
   }
   leave_copies();
@@ -42,9 +37,13 @@ bool CopyRemoval::run(const std::vector<CopiedFunctions::Copy>& copies) {
 }
 
 void CopyRemoval::uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies) {
+  std::vector<Address> places = sleepers(tracees_, code_, world_);
   for (const HeldThread& held : world_.threads()) {
-    const auto registers = ptrace::registers(held.tid);
-    const Address pc = registers ? arch::Native::pc(*registers) : Address{};
+    if (const auto registers = ptrace::registers(held.tid)) {
+      places.push_back(arch::Native::pc(*registers));
+    }
+  }
+  for (const Address pc : places) {
     for (const auto& copy : copies) {
       const auto number = copy->block_of(pc);
       const ProbedBlock* const block =

@@ -184,7 +184,6 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   to_copy.code = bytes;
   to_copy.graph = &graph;
   to_copy.entries = std::move(entries);
-  to_copy.is_complete = graph.unresolved.empty();
   to_copy.jumps_within = !code.has_unknown_frames() && !references.has_own_stacks &&
                          is_called(references, function.bounds.begin.value() - module->bias);
   if (!keeps_all_ && !to_copy.jumps_within) {

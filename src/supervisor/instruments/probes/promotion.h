@@ -46,7 +46,9 @@ class Promotion {
     installer_.remove(stopped, range);
   }
   void prepare_for_signal(const Tracee& tracee) {
-    supervisor::prepare_for_signal(tracee, installer_);
+    if (is_wanted_) {
+      supervisor::prepare_for_signal(tracee, installer_);
+    }
   }
   /// Nothing of the process runs from copies any more; see CopyInstaller::remove_all().
   void demote_all(const TracedProcess& process, const Tracee* stopped) {

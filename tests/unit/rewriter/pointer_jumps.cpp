@@ -1,5 +1,3 @@
-#include "analyzer/pointer_jumps.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,9 +6,10 @@
 
 #include "analyzer/control_flow_graph.h"
 #include "arch/native.h"
+#include "rewriter/jump_targets.h"
 #include "unit/arch/bytes.h"
 
-namespace sp::analyzer {
+namespace sp::rewriter {
 namespace {
 
 using core::Address;
@@ -33,7 +32,7 @@ class PointerJumps : public ::testing::Test {
     for (const std::uint64_t entry : entries) {
       leaders.push_back(kBase + entry);
     }
-    graph_ = build_control_flow_graph(
+    graph_ = analyzer::build_control_flow_graph(
         bounds_, leaders, [this](Address from, std::span<std::byte> into) -> std::size_t {
           if (!bounds_.contains(from)) {
             return 0;
@@ -44,7 +43,7 @@ class PointerJumps : public ::testing::Test {
           return size;
         });
   }
-  [[nodiscard]] bool are_pointers() const { return jumps_to_pointers(graph_, bounds_, code_); }
+  [[nodiscard]] bool are_pointers() const { return jumps_through_pointers(graph_, bounds_, code_); }
 
   /// The function's code ends in its only jump of that kind.
   bool leads_to_pointer(const char* hex, std::initializer_list<std::uint64_t> entries = {0}) {
@@ -68,6 +67,7 @@ TEST_F(PointerJumps, do_not_lead_to_computed_addresses) {
   // movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax
   EXPECT_FALSE(leads_to_pointer("48630482 4801d0 ffe0"));
   EXPECT_FALSE(leads_to_pointer("488b07 4883c008 ffe0"));  // mov (%rdi),%rax; add $8,%rax; jmp
+  EXPECT_FALSE(leads_to_pointer("488b07 88cc ffe0"));      // mov (%rdi),%rax; mov %cl,%ah; jmp
 }
 
 TEST_F(PointerJumps, take_it_from_the_caller) {
@@ -129,4 +129,4 @@ TEST_F(PointerJumps, are_all_of_the_function) {
 }
 
 }  // namespace
-}  // namespace sp::analyzer
+}  // namespace sp::rewriter
