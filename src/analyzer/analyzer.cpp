@@ -114,7 +114,7 @@ void Analyzer::on(const core::StopEvent& event, core::CodeProbed& probed) {
   for (const core::ProbedBlock<core::Address>& block : probed.blocks) {
     taken.code.blocks.push_back({located(block.start), block.size, block.instructions, block.last,
                                  block.falls_through, block.hits, block.first_hit, block.last_hit,
-                                 block.since, block.until, block.edges_until});
+                                 block.since, block.until, block.edges_until, block.is_jumped_to});
   }
   taken.code.edges.reserve(probed.edges.size());
   for (const core::CodeEdge<core::Address>& edge : probed.edges) {

@@ -29,6 +29,8 @@ struct ProbedBlock {
   std::optional<TimePoint> until;
   /// When its edges ceased to be counted, but not its hits: since then it runs from a copy.
   std::optional<TimePoint> edges_until;
+  /// From then on some of its executions came from its own function by a jump.
+  bool is_jumped_to = false;
 };
 
 /// What default mode counted in a process since the last such event. A block may be reported again:

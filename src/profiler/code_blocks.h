@@ -20,6 +20,7 @@ struct CodeBlock {
   core::TimePoint first_hit;
   core::TimePoint last_hit;
   CountedSpan span{};
+  bool is_jumped_to = false;  // core::ProbedBlock's
 };
 
 struct CountedEdge : CodeProfile::Edge {

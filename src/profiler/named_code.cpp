@@ -108,7 +108,7 @@ class CodeNaming {
     }
     for (CodeFunction& function : named_.functions) {
       const auto first = block_at.find({function.module, function.start});
-      function.has_calls = first != block_at.end();
+      function.has_calls = first != block_at.end() && !first->second->is_jumped_to;
       if (function.has_calls) {
         function.calls = first->second->hits;
         function.calls_span = first->second->span;

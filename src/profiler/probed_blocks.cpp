@@ -52,7 +52,8 @@ class Derivation {
                             reported.hits,
                             reported.first_hit,
                             reported.last_hit,
-                            {reported.since, reported.until}});
+                            {reported.since, reported.until},
+                            reported.is_jumped_to});
   }
 
   /// While a process executed several blocks as one, only the first one was counted.

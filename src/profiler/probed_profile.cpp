@@ -76,6 +76,7 @@ void ProbedProfile::add(const Reported& reported) {
     sum.since = later(sum.since, reported.since);
     sum.until = earlier(sum.until, reported.until);
     sum.edges_until = earlier(sum.edges_until, reported.edges_until);
+    sum.is_jumped_to = sum.is_jumped_to || reported.is_jumped_to;
     return;
   }
   if (blocks_.size() >= max_blocks_) {

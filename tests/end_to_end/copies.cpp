@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/native.h"
 #include "end_to_end/probe_support.h"
 
 namespace sp::end_to_end {
@@ -98,6 +99,18 @@ TEST(Faults, say_where_they_come_from_while_superprofiler_comes_and_goes) {
   }
   EXPECT_FALSE(faults.ended());
   EXPECT_EQ(faults.err(), "");
+}
+
+TEST(CopiesOfLoops, say_no_number_of_calls_where_the_function_jumps_to_its_start) {
+  if (!arch::Native::kHasCopies) {
+    GTEST_SKIP() << "no copies on this CPU";
+  }
+  const TempDir directory;
+  const Profiled counted = profile(directory, {"-q", "-a"}, {target("loops_at_entry")});
+  EXPECT_EQ(counted.outcome.out, "done\n");
+  EXPECT_EQ(most_hits_in(counted.files, "count_down"), 1'040U);
+  EXPECT_EQ(calls_of(counted.files, "count_down"), "");
+  EXPECT_EQ(calls_of(counted.files, "main"), "1 exact");
 }
 
 TEST(CopiesOfThreads, count_each_turn_of_a_loop_of_32_threads) {

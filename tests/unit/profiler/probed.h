@@ -18,7 +18,8 @@ using ToldBlock = core::ProbedBlock<core::ModuleOffset>;
 
 /// A block of the program that ends in a branch of its last 2 bytes; hit from second 1 to 9.
 inline ToldBlock block(std::uint64_t start, std::uint32_t size, std::uint64_t hits) {
-  return {at(start), size, size / 2, size - 2, false, hits, second(1), second(9), {}, {}, {}};
+  return {at(start), size,      size / 2, size - 2, false, hits,
+          second(1), second(9), {},       {},       {},    false};
 }
 
 /// One that ends because the next instruction is a leader.

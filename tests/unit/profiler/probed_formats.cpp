@@ -157,6 +157,16 @@ TEST_F(ProbedFormats, calls_are_not_known_where_the_loop_was_counted_over_anothe
   }
 }
 
+TEST_F(ProbedFormats, calls_are_not_known_where_a_copy_jumps_to_the_first_block) {
+  core::ProbedBlock<core::ModuleOffset> copied = block(0x40, 8, 500);
+  copied.edges_until = second(3);
+  copied.is_jumped_to = true;
+  profile_.add(Probed().block(copied).taken());
+  const NamedCode named = code();
+  EXPECT_FALSE(function(named, "work").has_calls);
+  EXPECT_TRUE(function(named, "main").has_calls);
+}
+
 TEST_F(ProbedFormats, a_function_that_was_only_met_in_the_middle_was_not_called) {
   profile_.add(Probed().block(block(0x20, 8, 4)).taken());
   define("middle", 0xc0, 0xd0);

@@ -15,6 +15,7 @@ BlockTable BlockTable::forked() const {
     block.hotness = 0;
     block.since.reset();
     block.edges_until.reset();
+    block.is_jumped_to = false;
   }
   return table;
 }
@@ -114,7 +115,8 @@ std::vector<core::ProbedBlock<Address>> BlockTable::take_changes() {
     changes.push_back({block.start, block.size, block.instructions,
                        static_cast<std::uint32_t>(block.last.address - block.start),
                        block.falls_through, block.hits - block.reported_hits, block.first_hit,
-                       block.last_hit, block.since, block.until, block.edges_until});
+                       block.last_hit, block.since, block.until, block.edges_until,
+                       block.is_jumped_to});
     block.reported_hits = block.hits;
     block.has_unreported_change = false;
   }

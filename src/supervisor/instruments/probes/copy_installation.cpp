@@ -41,6 +41,9 @@ void CopyInstallation::run(core::TimePoint now) {
   }
   for (const PreparedCopy& one : prepared_) {
     code_.begin_copy(one.function, one.copy, now);
+    if (one.jumps_to_entry) {
+      code_.note_jumps_to(one.copy->original.begin);
+    }
   }
   move_threads();
 }

@@ -21,6 +21,7 @@ struct PreparedCopy {
   std::uint32_t first_counter = 0;
   std::uint32_t counters = 0;
   core::AddressRange room;
+  bool jumps_to_entry = false;  // the function itself does
 };
 
 /// One batch of functions that go from their probes to their copies while all threads are stopped,

@@ -32,6 +32,7 @@ struct ProbedBlock {
   std::optional<core::TimePoint> since;        // every execution is counted from `since`,
   std::optional<core::TimePoint> until;        // none from `until`
   std::optional<core::TimePoint> edges_until;  // when it was first executed from a copy
+  bool is_jumped_to = false;                   // by the copy, which does not tell
 
   void add_hit(core::TimePoint now) {
     if (hits++ == 0) {

@@ -141,6 +141,12 @@ class ProbedCode : public InstrumentedCode {
   void begin_copy(std::uint32_t function, CopiedFunctions::Copy copy, core::TimePoint now) {
     copies_.begin(functions_[function], std::move(copy), blocks_, now);
   }
+  /// The copy jumps to the block that starts there, as calls do.
+  void note_jumps_to(core::Address start) {
+    if (const Block* const block = blocks_.starting_at(start)) {
+      blocks_[block->number].is_jumped_to = true;
+    }
+  }
   void end_copy(const core::FunctionCopy& copy) {
     copies_.end(*functions_.at(copy.original.begin));
   }

@@ -67,6 +67,17 @@ void add_within(core::AddressRange bounds, const std::vector<std::uint64_t>& ref
   }
 }
 
+/// The function jumps to its own first instruction; where it does so by a pointer, as it would to
+/// any function, that is a tail call.
+bool jumps_to(const core::ControlFlowGraph& graph, Address entry) {
+  return std::any_of(graph.blocks.begin(), graph.blocks.end(),
+                     [entry](const core::BasicBlock& block) {
+                       return block.last.flow != core::Flow::call && block.last.target == entry;
+                     }) ||
+         std::binary_search(graph.table_destinations.begin(), graph.table_destinations.end(),
+                            entry);
+}
+
 /// The address is in the middle of an instruction, and so no pointer to code.
 bool is_within_instruction(const core::ControlFlowGraph& graph, Address address) {
   const auto above =
@@ -195,7 +206,8 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
       code.instrument_function(outside, std::nullopt);  // from a copy nobody tells of it
     }
   }
-  PreparedCopy prepared{function.number, nullptr, 0, 0, {}};
+  PreparedCopy prepared;
+  prepared.function = function.number;
   const auto place = find_place(tracee, function, graph.blocks.size(), prepared);
   if (!place) {
     return tl::unexpected(place.error());
@@ -209,6 +221,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   avoid(code.interrupted(), *prepared.copy);
   code.copy_space()->give_back({prepared.copy->range().end, prepared.room.end});
   prepared.room.end = prepared.copy->range().end;
+  prepared.jumps_to_entry = jumps_to(graph, function.bounds.begin);
   return prepared;
 }
 
