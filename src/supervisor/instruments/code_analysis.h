@@ -51,8 +51,8 @@ class CodeAnalysis {
                                                    const Read& read) = 0;
   /// Of a file that was planned; see analyzer/code_references.h.
   [[nodiscard]] virtual const core::CodeReferences& references(const File& file) = 0;
-  /// See rewriter/copy_function.h. Finds out itself whether the function is complete, if its entries
-  /// are all that references() tells of.
+  /// See rewriter/copy_function.h. Finds out itself whether the function is complete, if its
+  /// entries are all that references() tells of.
   [[nodiscard]] virtual tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
       const core::FunctionToCopy& function, const core::CopyPlace& place) = 0;
   /// The ELF address of a dynamic symbol.
