@@ -24,7 +24,8 @@ function(sp_precompile target name)
   endif()
   set(owner sp_precompiled_${name})
   # GCC 12 reports false overruns in a precompiled std::string.
-  set(options -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+  set(options -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+              -Wno-stringop-overread)
   if(NOT TARGET ${owner})
     file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/${owner}.cpp" CONTENT "")
     add_library(${owner} OBJECT "${CMAKE_BINARY_DIR}/${owner}.cpp")
