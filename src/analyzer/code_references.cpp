@@ -20,8 +20,8 @@ using core::AddressRange;
 class Scan {
  public:
   Scan(const std::shared_ptr<const core::ElfImage>& image,
-       std::span<const core::CandidateFunction> functions)
-      : image_(*image), sections_(image), functions_(functions) {}
+       std::span<const core::CandidateFunction> functions, const std::atomic<bool>& stop)
+      : image_(*image), sections_(image), functions_(functions), stop_(stop) {}
 
   core::CodeReferences run() {
     for (const core::LoadSegment& segment : image_.segments()) {
@@ -36,6 +36,7 @@ class Scan {
       std::sort(list->begin(), list->end());
       list->erase(std::unique(list->begin(), list->end()), list->end());
     }
+    std::sort(references_.jump_sources.begin(), references_.jump_sources.end());
     return std::move(references_);
   }
 
@@ -69,6 +70,9 @@ class Scan {
   void scan_code(AddressRange segment) {
     Address at = segment.begin;
     for (const core::CandidateFunction& function : functions_) {
+      if (stop_) {
+        return;
+      }
       const AddressRange bounds{Address{function.begin}, Address{function.end}};
       if (!segment.contains(bounds.begin) || bounds.begin < at) {
         continue;
@@ -108,6 +112,8 @@ class Scan {
       references_.jumps.push_back(target.value());
       if (instruction.flow == core::Flow::call) {
         references_.calls.push_back(target.value());
+      } else {
+        references_.jump_sources.push_back({target.value(), instruction.address.value()});
       }
     }
   }
@@ -135,14 +141,16 @@ class Scan {
   const core::ElfImage& image_;
   symbols::ElfSections sections_;
   std::span<const core::CandidateFunction> functions_;
+  const std::atomic<bool>& stop_;
   core::CodeReferences references_;
 };
 
 }  // namespace
 
 core::CodeReferences find_code_references(const std::shared_ptr<const core::ElfImage>& image,
-                                          std::span<const core::CandidateFunction> functions) {
-  return Scan(image, functions).run();
+                                          std::span<const core::CandidateFunction> functions,
+                                          const std::atomic<bool>& stop) {
+  return Scan(image, functions, stop).run();
 }
 
 }  // namespace sp::analyzer

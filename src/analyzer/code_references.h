@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 
@@ -11,9 +12,10 @@ namespace sp::analyzer {
 
 /// Finds them by decoding all code in the order of addresses, each function from its begin, and by
 /// taking each aligned word of the file's other segments, relocations included, for a pointer.
-/// Destinations in a table of offsets (a switch) are not among them: control_flow_graph.h.
+/// Destinations in a table of offsets (a switch) are not among them: control_flow_graph.h. Any
+/// thread; ends early, with whatever was found, once `stop` is true.
 [[nodiscard]] core::CodeReferences find_code_references(
     const std::shared_ptr<const core::ElfImage>& image,
-    std::span<const core::CandidateFunction> functions);
+    std::span<const core::CandidateFunction> functions, const std::atomic<bool>& stop);
 
 }  // namespace sp::analyzer

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -12,6 +13,14 @@ struct CodeReferences {
   std::vector<std::uint64_t> jumps;
   /// Destinations of direct calls, which are among `jumps`, too.
   std::vector<std::uint64_t> calls;
+  /// Direct jumps and branches out of a function, and from code that is in none; sorted.
+  struct Jump {
+    std::uint64_t to = 0;
+    std::uint64_t from = 0;
+
+    auto operator<=>(const Jump&) const = default;
+  };
+  std::vector<Jump> jump_sources;
   /// The stubs in procedure linkage tables, [begin, end), in which lazy binding comes back behind
   /// the first jump.
   struct Stub {

@@ -26,6 +26,8 @@ struct CopyPlace {
 struct FunctionToCopy {
   AddressRange bounds;
   std::span<const std::byte> code;  // the original bytes of `bounds`
+  /// Bytes from the end of `bounds` on that belong to no function and that no jump leads to.
+  std::span<const std::byte> behind{};
   const ControlFlowGraph* graph = nullptr;
   /// Where control comes in from outside of the copy: the entry, landing pads, destinations of
   /// other functions' jumps and of pointers to code. Return sites and destinations of jump tables

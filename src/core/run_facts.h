@@ -15,10 +15,12 @@ struct Cost {
   std::uint64_t stops = 0;
   /// False if the target is stopped all the time (--single): nothing below is known then.
   bool is_share_known = true;
-  Duration stopped{};  // sum over all threads
+  Duration stopped{};   // sum over all threads
+  Duration counting{};  // what code took longer because it ran from copies; estimated
   Duration longest_stop{};
-  Duration target_cpu{};        // on-CPU time of the target while it was watched
-  double overhead_percent = 0;  // stopped / target_cpu, in percent
+  Duration target_cpu{};  // on-CPU time of the target while it was watched
+  /// Stopped and counting, relative to what target_cpu would be without us.
+  double overhead_percent = 0;
   /// The true share is larger: if probes take most of the time, the kernel's work for a probe's
   /// trap is accounted as the thread's own time.
   bool is_share_minimum = false;
@@ -38,8 +40,9 @@ struct SupervisorLosses {
 /// What default mode's copies of functions did.
 struct Copying {
   std::uint64_t functions = 0;   // ran from copies
-  std::uint64_t dropped = 0;     // and ceased to, because breakpoints into them were hot
+  std::uint64_t dropped = 0;     // and ceased to, because that cost more than was allowed
   std::uint64_t executions = 0;  // of blocks, counted by them
+  std::uint64_t arrivals = 0;    // those of them that came from the original by a jump
   struct Refused {
     std::string reason;
     std::uint64_t functions = 0;

@@ -17,8 +17,7 @@ std::string copies_text(const core::Copying& copying) {
                   grouped(copying.functions), copying.functions == 1 ? "function" : "functions",
                   copying.functions == 1 ? "a copy" : "copies", grouped(copying.executions));
   if (copying.dropped > 0) {
-    text +=
-        fmt::format("; {} dropped again, whose landings cost too much", grouped(copying.dropped));
+    text += fmt::format("; {} dropped again to keep to --overhead", grouped(copying.dropped));
   }
   const char* separator = "; not copied: ";
   for (const core::Copying::Refused& refused : copying.refused) {

@@ -190,6 +190,9 @@ class SummaryWriter {
     if (facts_.probing && facts_.probing->cost.count() > 0) {
       text += fmt::format(" ({} of it by probes)", duration_text(facts_.probing->cost));
     }
+    if (cost.counting.count() > 0) {
+      text += fmt::format(", {} spent on counting in copies", duration_text(cost.counting));
+    }
     text += fmt::format(", longest pause {}; {} of {} on-CPU", duration_text(cost.longest_stop),
                         overhead_text(cost), duration_text(cost.target_cpu));
     text += cost.budget_percent > 0 ? fmt::format(" (budget {:g} %)", cost.budget_percent)

@@ -113,6 +113,20 @@ TEST(CopiesOfLoops, say_no_number_of_calls_where_the_function_jumps_to_its_start
   EXPECT_EQ(calls_of(counted.files, "main"), "1 exact");
 }
 
+TEST(CopiesOfParts, are_entered_without_a_breakpoint) {
+  if (!arch::Native::kHasCopies) {
+    GTEST_SKIP() << "no copies on this CPU";
+  }
+  const TempDir directory;
+  const Profiled counted = profile(directory, {"-q", "-a"}, {target("jumped_to")});
+  EXPECT_EQ(counted.outcome.exit_status(), 0);
+  EXPECT_EQ(calls_of(counted.files, "last_of"), "100000 exact");
+  EXPECT_EQ(calls_of(counted.files, "read_last"), "100000 exact");
+  const auto run = counted.files.run();
+  EXPECT_GE(run.at("probes").at("copies").at("executions").get<std::uint64_t>(), 900'000U);
+  EXPECT_LT(run.at("cost").at("stops").get<std::uint64_t>(), 20'000U);
+}
+
 TEST(CopiesOfThreads, count_each_turn_of_a_loop_of_32_threads) {
   const int turns = scaled(100);
   const TempDir directory;

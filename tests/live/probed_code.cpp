@@ -48,7 +48,12 @@ class FakeAnalysis final : public CodeAnalysis {
     map.unresolved = unresolved;
     return map;
   }
-  const core::CodeReferences& references(const File& /*file*/) override { return references_; }
+  const core::CodeReferences* references(const File& /*file*/) override { return &references_; }
+  bool jumps_through_pointers(const core::ControlFlowGraph& /*graph*/,
+                              core::AddressRange /*bounds*/,
+                              std::span<const std::byte> /*code*/) override {
+    return false;
+  }
   tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
       const core::FunctionToCopy& /*function*/, const core::CopyPlace& /*place*/) override {
     return tl::unexpected(core::CopyRefusal::not_mapped);
@@ -133,7 +138,7 @@ class ProbedCodeTest : public ::testing::Test {
     BreakpointSite* const site = code_->inserted_at(begin_ + offset);
     ASSERT_NE(site, nullptr) << offset;
     for (int i = 0; i < times; ++i) {
-      code_->note_uncounted_execution(code_->block_of(*site));
+      code_->note_uncounted_execution(code_->block_of(*site), core::Clock::now());
     }
   }
 

@@ -67,7 +67,8 @@ class Recording {
         events_(kEventsQueued),
         records_(kRecordsQueued),
         requests_(kRequestsQueued),
-        analysis_({options.only_funcs, options.only_instrument_execs, options.debug_dirs}),
+        analysis_({options.only_funcs, options.only_instrument_execs, options.debug_dirs,
+                   finds_references(options)}),
         supervisor_(supervisor_options(options, analysis_), guardian, events_, requests_),
         status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet) {
     facts_.options = own_argv;

@@ -1,5 +1,6 @@
 #include "commands/record/stage_options.h"
 
+#include "arch/native.h"
 #include "commands/record/instrument_choice.h"
 #include "core/clock.h"
 
@@ -35,6 +36,11 @@ std::optional<analyzer::InstrumentationPolicy> instrumentation_policy(
     return std::nullopt;
   }
   return analyzer::InstrumentationPolicy(options.func_instrumentation_depth);
+}
+
+bool finds_references(const cli::RecordOptions& options) {
+  return options.single == cli::Single::off && !options.no_instrumentation && !options.no_copies &&
+         !options.derive && arch::Native::kHasCopies;
 }
 
 profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {

@@ -19,6 +19,9 @@ namespace sp::record {
 [[nodiscard]] std::optional<analyzer::InstrumentationPolicy> instrumentation_policy(
     const cli::RecordOptions& options);
 
+/// Functions may run from copies: what leads into them is to be known.
+[[nodiscard]] bool finds_references(const cli::RecordOptions& options);
+
 /// Only what follows from the command line.
 [[nodiscard]] profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options);
 

@@ -1,7 +1,11 @@
 #include "commands/record/static_analysis.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
+#include <algorithm>
+#include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "analyzer/code_references.h"
@@ -9,6 +13,7 @@
 #include "core/log.h"
 #include "rewriter/copy_function.h"
 #include "rewriter/jump_targets.h"
+#include "rewriter/padding.h"
 #include "symbols/instrumentation_candidates.h"
 #include "symbols/symbol_table.h"
 
@@ -18,6 +23,8 @@ StaticAnalysis::StaticAnalysis(StaticAnalysisOptions options)
     : options_(std::move(options)),
       selection_{options_.only_funcs},
       not_mapped_(options_.only_modules) {}
+
+StaticAnalysis::~StaticAnalysis() { is_over_ = true; }
 
 bool StaticAnalysis::wants(const File& file) {
   has_seen_files_ = true;
@@ -40,7 +47,11 @@ core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
   if (plan.functions.empty() && !selection_.only_funcs.empty()) {
     core::log_note("no function of {} matches --only-funcs", file.path);
   }
-  known(file).functions = plan.functions;
+  Known& of_file = known(file);
+  of_file.functions = plan.functions;
+  if (options_.finds_references) {
+    begin_references(file, of_file);
+  }
   return plan;
 }
 
@@ -55,12 +66,36 @@ StaticAnalysis::Known& StaticAnalysis::known(const File& file) {
                             file.image->bytes().size())];
 }
 
-const core::CodeReferences& StaticAnalysis::references(const File& file) {
-  Known& of_file = known(file);
-  if (!of_file.references) {
-    of_file.references = analyzer::find_code_references(file.image, of_file.functions);
+/// The target does not wait for this: of a large program it takes a second.
+void StaticAnalysis::begin_references(const File& file, Known& known) {
+  if (known.references || known.pending.valid()) {
+    return;
   }
-  return *of_file.references;
+  const auto find = [this, image = file.image, functions = known.functions] {
+    ::prctl(PR_SET_NAME, "sp-references");
+    return analyzer::find_code_references(image, functions, is_over_);
+  };
+  try {
+    known.pending = std::async(std::launch::async, find);
+  } catch (const std::system_error&) {  // no thread
+    known.references = analyzer::find_code_references(file.image, known.functions, is_over_);
+  }
+}
+
+const core::CodeReferences* StaticAnalysis::references(const File& file) {
+  Known& of_file = known(file);
+  begin_references(file, of_file);
+  if (!of_file.references &&
+      of_file.pending.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+    of_file.references = of_file.pending.get();
+  }
+  return of_file.references ? &*of_file.references : nullptr;
+}
+
+bool StaticAnalysis::jumps_through_pointers(const core::ControlFlowGraph& graph,
+                                            core::AddressRange bounds,
+                                            std::span<const std::byte> code) {
+  return rewriter::jumps_through_pointers(graph, bounds, code);
 }
 
 tl::expected<core::FunctionCopy, core::CopyRefusal> StaticAnalysis::copy(
@@ -68,6 +103,10 @@ tl::expected<core::FunctionCopy, core::CopyRefusal> StaticAnalysis::copy(
   core::FunctionToCopy known = function;
   known.is_complete =
       rewriter::jumps_through_pointers(*function.graph, function.bounds, function.code);
+  const auto& transfers = function.graph->transfers;
+  if (!std::binary_search(transfers.begin(), transfers.end(), function.bounds.end)) {
+    known.dead.push_back(rewriter::find_padding(function.behind, function.bounds.end));
+  }
   return rewriter::copy_function(known, place);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +16,7 @@ struct StaticAnalysisOptions {
   std::vector<std::string> only_funcs;
   std::vector<std::string> only_modules;  // empty: the program alone
   std::vector<std::string> debug_directories;
+  bool finds_references = false;  // of each file that is planned, in the background
 };
 
 /// Static analysis of the target's code, from its symbols and the analyzer, behind the supervisor's
@@ -21,6 +24,9 @@ struct StaticAnalysisOptions {
 class StaticAnalysis final : public supervisor::CodeAnalysis {
  public:
   explicit StaticAnalysis(StaticAnalysisOptions options);
+  StaticAnalysis(const StaticAnalysis&) = delete;
+  StaticAnalysis& operator=(const StaticAnalysis&) = delete;
+  ~StaticAnalysis() override;
 
   [[nodiscard]] bool wants(const File& file) override;
   [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
@@ -28,7 +34,10 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds,
                                            std::span<const core::Address> leaders,
                                            const Read& read) override;
-  [[nodiscard]] const core::CodeReferences& references(const File& file) override;
+  [[nodiscard]] const core::CodeReferences* references(const File& file) override;
+  [[nodiscard]] bool jumps_through_pointers(const core::ControlFlowGraph& graph,
+                                            core::AddressRange bounds,
+                                            std::span<const std::byte> code) override;
   [[nodiscard]] tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
       const core::FunctionToCopy& function, const core::CopyPlace& place) override;
   [[nodiscard]] std::optional<std::uint64_t> symbol(const File& file,
@@ -44,10 +53,13 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   bool has_seen_files_ = false;
   struct Known {
     std::vector<core::CandidateFunction> functions;
+    std::future<core::CodeReferences> pending;
     std::optional<core::CodeReferences> references;
   };
   Known& known(const File& file);
+  void begin_references(const File& file, Known& known);
 
+  std::atomic<bool> is_over_{false};
   std::map<std::string, Known> known_;  // by path and build-id
 };
 

@@ -184,6 +184,7 @@ void write_probes(JsonWriter& json, const RunReport& report) {
   json.key("functions").number(probing.copying.functions);
   json.key("dropped").number(probing.copying.dropped);
   json.key("executions").number(probing.copying.executions);
+  json.key("arrivals").number(probing.copying.arrivals);
   json.key("refused").begin_object();
   for (const core::Copying::Refused& refused : probing.copying.refused) {
     json.key(refused.reason).number(refused.functions);
@@ -215,12 +216,13 @@ void write_cost(JsonWriter& json, const core::Cost& cost) {
   if (cost.is_share_known) {
     us("stopped_us", cost.stopped);
     us("longest_stop_us", cost.longest_stop);
+    us("counting_us", cost.counting);
     us("target_cpu_us", cost.target_cpu);
     json.key("overhead_percent").real(cost.overhead_percent);
     json.key("overhead_is_minimum").boolean(cost.is_share_minimum);
   } else {
-    for (const char* key : {"stopped_us", "longest_stop_us", "target_cpu_us", "overhead_percent",
-                            "overhead_is_minimum"}) {
+    for (const char* key : {"stopped_us", "longest_stop_us", "counting_us", "target_cpu_us",
+                            "overhead_percent", "overhead_is_minimum"}) {
       json.key(key).null();
     }
   }

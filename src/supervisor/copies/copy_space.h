@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/address.h"
+#include "core/clock.h"
 #include "supervisor/copies/copy_region.h"
 #include "supervisor/copies/counter_slots.h"
 
@@ -23,6 +24,9 @@ struct CopySpace {
     }
   }
 
+  /// What copies counted was last charged then, when the target had used so much CPU time.
+  core::TimePoint charged;
+  core::Duration looked_at_cpu{};
   /// No copies from now on: there is no memory for them, or the counters' segment is in use.
   bool is_refused = false;
   /// Threads may still be in copies: the memory stays.

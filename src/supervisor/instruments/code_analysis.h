@@ -49,10 +49,14 @@ class CodeAnalysis {
   [[nodiscard]] virtual core::ControlFlowGraph map(core::AddressRange bounds,
                                                    std::span<const core::Address> leaders,
                                                    const Read& read) = 0;
-  /// Of a file that was planned; see analyzer/code_references.h.
-  [[nodiscard]] virtual const core::CodeReferences& references(const File& file) = 0;
-  /// See rewriter/copy_function.h. Finds out itself whether the function is complete, if its
-  /// entries are all that references() tells of.
+  /// Of a file that was planned; see analyzer/code_references.h. Null while they are being found.
+  [[nodiscard]] virtual const core::CodeReferences* references(const File& file) = 0;
+  /// See rewriter/jump_targets.h. `code` are the bytes of `bounds`.
+  [[nodiscard]] virtual bool jumps_through_pointers(const core::ControlFlowGraph& graph,
+                                                    core::AddressRange bounds,
+                                                    std::span<const std::byte> code) = 0;
+  /// See rewriter/copy_function.h. Finds out itself what is dead, and whether the function is
+  /// complete, if its entries are all that references() tells of.
   [[nodiscard]] virtual tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
       const core::FunctionToCopy& function, const core::CopyPlace& place) = 0;
   /// The ELF address of a dynamic symbol.

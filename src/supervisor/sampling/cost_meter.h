@@ -34,11 +34,18 @@ class CostMeter {
     stopped_.fetch_add(cost.count(), std::memory_order_relaxed);
   }
 
+  /// Charges what the target's own code took longer because it counted.
+  void add_counting(core::Duration cost) {
+    counting_.fetch_add(cost.count(), std::memory_order_relaxed);
+  }
+
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
   [[nodiscard]] core::Duration stopped() const { return core::Duration{stopped_}; }
   /// The part of stopped() that is the kernel's way, at stops of add_following(). The kernel counts
   /// it as CPU time of the target.
   [[nodiscard]] core::Duration following_ways() const { return core::Duration{following_ways_}; }
+  /// Of add_counting(). It is CPU time of the target.
+  [[nodiscard]] core::Duration counting() const { return core::Duration{counting_}; }
   [[nodiscard]] core::Duration longest() const { return core::Duration{longest_}; }
   /// What one stop costs at the moment: the median of the recent ones.
   [[nodiscard]] core::Duration per_stop() const { return core::Duration{per_stop_}; }
@@ -57,6 +64,7 @@ class CostMeter {
   std::atomic<std::uint64_t> stops_{0};
   std::atomic<std::int64_t> stopped_{0};
   std::atomic<std::int64_t> following_ways_{0};
+  std::atomic<std::int64_t> counting_{0};
   std::atomic<std::int64_t> longest_{0};
   std::atomic<std::int64_t> per_stop_{0};
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -19,11 +20,13 @@ namespace {
 using core::CandidateFunction;
 using Values = std::vector<std::uint64_t>;
 
+const std::atomic<bool> kGoOn{false};
+
 core::CodeReferences find(test::ElfBuilder& builder,
                           const std::vector<CandidateFunction>& functions) {
   const auto image = builder.build_image();
   EXPECT_NE(image, nullptr);
-  return image != nullptr ? find_code_references(image, functions) : core::CodeReferences{};
+  return image != nullptr ? find_code_references(image, functions, kGoOn) : core::CodeReferences{};
 }
 
 bool contains(const Values& values, std::uint64_t value) {
@@ -68,7 +71,7 @@ TEST(CodeReferences, include_functions_in_a_table_of_pointers) {
   ASSERT_TRUE(file);
   const auto image = core::ElfImage::parse(*file);
   ASSERT_TRUE(image);
-  const auto references = find_code_references(*image, {});
+  const auto references = find_code_references(*image, {}, kGoOn);
   for (const auto function : kTable) {
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(function) - bias;
     EXPECT_TRUE((*image)->is_executable_at(address));
@@ -125,6 +128,9 @@ TEST_F(CodeReferencesX86, are_destinations_of_jumps_into_other_functions) {
   const auto references = in_code("7506 eb0c eb0c eb7f 9090909090909090 90909090",
                                   {{0x401000, 0x401010, {}}, {0x401010, 0x401014, {}}});
   EXPECT_EQ(references.jumps, (Values{0x401010, 0x401012}));
+  using Jump = core::CodeReferences::Jump;
+  EXPECT_EQ(references.jump_sources,
+            (std::vector<Jump>{{0x401010, 0x401002}, {0x401012, 0x401004}}));
 }
 
 TEST_F(CodeReferencesX86, are_destinations_of_all_calls) {
@@ -133,6 +139,8 @@ TEST_F(CodeReferencesX86, are_destinations_of_all_calls) {
       in_code("e800000000 eb01 c3 c3", {{0x401000, 0x401008, {}}, {0x401008, 0x401009, {}}});
   EXPECT_EQ(references.jumps, (Values{0x401005, 0x401008}));
   EXPECT_EQ(references.calls, Values{0x401005});
+  ASSERT_EQ(references.jump_sources.size(), 1U) << "a call is none";
+  EXPECT_EQ(references.jump_sources[0].to, 0x401008U);
 }
 
 TEST_F(CodeReferencesX86, are_pointers_that_code_makes) {
@@ -162,6 +170,18 @@ TEST_F(CodeReferencesX86, include_short_stubs) {
   ASSERT_EQ(stubs.size(), 2U);
   EXPECT_EQ(stubs[1].begin, 0x401008U);
   EXPECT_EQ(stubs[1].end, 0x401010U);
+}
+
+TEST_F(CodeReferencesX86, end_early_if_nobody_wants_them) {
+  test::ElfBuilder builder;
+  builder.add_code(".text", 0x401000, arch::bytes_of("e802000000 c3 90 c3"));
+  const auto image = builder.build_image();
+  ASSERT_NE(image, nullptr);
+  const std::vector<CandidateFunction> functions{{0x401000, 0x401006, {}},
+                                                 {0x401007, 0x401008, {}}};
+  const std::atomic<bool> stop{true};
+  EXPECT_EQ(find_code_references(image, functions, stop).calls, Values{});
+  EXPECT_EQ(find_code_references(image, functions, kGoOn).calls, Values{0x401007});
 }
 
 }  // namespace

@@ -132,14 +132,22 @@ void CopyInstaller::remove(const Tracee& stopped, core::AddressRange range) {
   CopyRemoval(code, tracees_, *world).uncount_ahead(copies);
 }
 
-void CopyInstaller::drop(const Tracee& stopped, ProbedFunction& function, core::TimePoint now) {
+bool CopyInstaller::drop(const Tracee& stopped, const std::vector<std::uint32_t>& functions,
+                         core::TimePoint now) {
   ProbedCode& code = probed_code(*stopped.process);
-  auto world = WorldStop::stop(tracees_, stopped, kLongestWorldStop);
-  if (world &&
-      CopyRemoval(code, tracees_, *world).run({code.copies().all().of(function.bounds.begin)})) {
-    function.refusal = core::CopyRefusal::unmovable;
-    end_counts(code, function, now);
+  std::vector<CopiedFunctions::Copy> copies;
+  for (const std::uint32_t number : functions) {
+    copies.push_back(code.copies().all().of(code.function(number).bounds.begin));
   }
+  auto world = WorldStop::stop(tracees_, stopped, kLongestWorldStop);
+  if (!world || !CopyRemoval(code, tracees_, *world).run(copies)) {
+    return false;
+  }
+  for (const std::uint32_t number : functions) {
+    code.function(number).refusal = core::CopyRefusal::unmovable;
+    end_counts(code, code.function(number), now);
+  }
+  return true;
 }
 
 void CopyInstaller::remove_all(const TracedProcess& process, const Tracee* stopped) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/clock.h"
@@ -29,8 +30,10 @@ class CopyInstaller {
   /// Functions in a range run from their originals again, with probes. The thread is the one whose
   /// stop is being handled.
   void remove(const Tracee& stopped, core::AddressRange range);
-  /// The function runs from its original again, and is not counted any more.
-  void drop(const Tracee& stopped, ProbedFunction& function, core::TimePoint now);
+  /// The functions (numbers), which run from copies, run from their originals again, and are not
+  /// counted any more. False if that was not possible now.
+  bool drop(const Tracee& stopped, const std::vector<std::uint32_t>& functions,
+            core::TimePoint now);
   /// Makes the original of a copied function executable from `pc` on to its next landing: the jumps
   /// there become breakpoints. The thread is the one whose stop is being handled.
   void give_way(const Tracee& tracee, const core::FunctionCopy& copy, core::Address pc);

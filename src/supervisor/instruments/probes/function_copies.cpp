@@ -1,8 +1,20 @@
 #include "supervisor/instruments/probes/function_copies.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sp::supervisor {
+namespace {
+
+bool has_jump_at(const core::FunctionCopy& copy, core::Address block) {
+  const auto landing =
+      std::lower_bound(copy.landings.begin(), copy.landings.end(), block,
+                       [](const core::CopyLanding& one, core::Address at) { return one.at < at; });
+  return landing != copy.landings.end() && landing->at == block &&
+         landing->form == core::CopyLanding::Form::jump;
+}
+
+}  // namespace
 
 void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy, BlockTable& blocks,
                            core::TimePoint now) {
@@ -13,11 +25,11 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
     }
     const ProbedBlock* const known = blocks.starting_at(copied.start);
     if (known == nullptr || known->until) {
-      counters.all.push_back({0, kNoBlock});
+      counters.all.push_back({0, kNoBlock, false});
       continue;
     }
     ProbedBlock& block = blocks[known->number];
-    counters.all.push_back({0, block.number});
+    counters.all.push_back({0, block.number, has_jump_at(*copy, copied.start)});
     if (!block.edges_until) {
       block.edges_until = now;
     }
@@ -66,12 +78,12 @@ std::uint64_t FunctionCopies::add(ProbedBlock& block, Counter& counter, std::uin
   return executions;
 }
 
-std::uint64_t FunctionCopies::collect(BlockTable& blocks, const ReadCounters& read,
-                                      core::TimePoint now) {
+CopyUse FunctionCopies::collect(BlockTable& blocks, const ReadCounters& read, core::TimePoint now) {
   constexpr std::uint64_t kCounterSize = 8;
-  std::uint64_t sum = 0;
+  CopyUse sum;
   for (auto& [function, counters] : counters_) {
     const auto values = read(counters.first, static_cast<std::uint32_t>(counters.all.size()));
+    CopyUse use;
     for (std::size_t i = 0; i < counters.all.size() && i < values.size(); ++i) {
       Counter& counter = counters.all[i];
       if (counter.block == kNoBlock) {
@@ -79,10 +91,22 @@ std::uint64_t FunctionCopies::collect(BlockTable& blocks, const ReadCounters& re
       }
       const auto adjustment = adjustments_.find(counters.first + kCounterSize * i);
       const std::int64_t by = adjustment != adjustments_.end() ? adjustment->second : 0;
-      sum += add(blocks[counter.block], counter, values[i] + static_cast<std::uint64_t>(by), now);
+      const std::uint64_t more =
+          add(blocks[counter.block], counter, values[i] + static_cast<std::uint64_t>(by), now);
+      use += {more, counter.is_arrival ? more : 0};
     }
+    counters.recent += use;
+    sum += use;
   }
   return sum;
+}
+
+std::vector<FunctionCopies::FunctionUse> FunctionCopies::take_uses() {
+  std::vector<FunctionUse> uses;
+  for (auto& [function, counters] : counters_) {
+    uses.push_back({function, std::exchange(counters.recent, {})});
+  }
+  return uses;
 }
 
 }  // namespace sp::supervisor

@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "supervisor/copies/copied_functions.h"
+#include "supervisor/copies/copy_use.h"
 #include "supervisor/instruments/probes/block_table.h"
 #include "supervisor/instruments/probes/probed_function.h"
 
@@ -35,17 +36,25 @@ class FunctionCopies {
   void adjust(std::uint64_t counter, int by);
   /// The same for a thread that goes on at `pc` in the original by a landing there.
   void adjust_at(const core::FunctionCopy& copy, core::Address pc, bool is_counted);
-  /// Adds what was counted since the last call to the blocks. Returns the number of executions.
-  std::uint64_t collect(BlockTable& blocks, const ReadCounters& read, core::TimePoint now);
+  /// Adds what was counted since the last call to the blocks.
+  CopyUse collect(BlockTable& blocks, const ReadCounters& read, core::TimePoint now);
+  /// What collect() has found of each function since the last call.
+  struct FunctionUse {
+    std::uint32_t function = 0;
+    CopyUse use;
+  };
+  [[nodiscard]] std::vector<FunctionUse> take_uses();
 
  private:
   struct Counter {
     std::uint64_t taken = 0;  // of its value
     std::uint32_t block = 0;  // number; kNoBlock: it is not counted
+    bool is_arrival = false;  // control comes to the block by a jump in the original
   };
   struct Counters {
     std::uint64_t first = 0;
     std::vector<Counter> all;
+    CopyUse recent;
   };
   static constexpr std::uint32_t kNoBlock = ~std::uint32_t{0};
   static std::uint64_t add(ProbedBlock& block, Counter& counter, std::uint64_t value,

@@ -18,7 +18,7 @@ void HitCounter::count_block(const Tracee& tracee, const BreakpointSite& site,
   ProbedCode& code = probed_code(*tracee.process);
   ProbedCode::Block& block = code.block_of(site);
   if (!probed_thread(tracee).counted) {
-    code.note_uncounted_execution(block);
+    code.note_uncounted_execution(block, now);
     return;
   }
   code.count(block, now);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -13,11 +14,25 @@ namespace sp::supervisor {
 /// copy will, so that none costs more than twice what would have been best (ski rental). Pure.
 class HotFunctions {
  public:
+  /// Functions are to run from copies; without this none becomes due.
+  void enable() { are_wanted_ = true; }
   /// A probe of the function was hit.
-  void note_hit(ProbedFunction& function) {
-    if (++function.hits == hits_worth_a_copy(function.bounds.size()) && !function.refusal) {
+  void note_hit(ProbedFunction& function, core::TimePoint now) {
+    if (++function.hits == hits_worth_a_copy(function.bounds.size())) {
+      (void)make_due(function, now);
+    }
+  }
+  /// Whether the function's probes, which are hot, may stay: it is due, and has not been for long.
+  bool make_due(ProbedFunction& function, core::TimePoint now) {
+    constexpr core::Duration kLong = std::chrono::milliseconds(200);
+    if (!are_wanted_ || function.refusal || function.state != ProbedFunction::State::instrumented) {
+      return false;
+    }
+    if (!function.due_since) {
+      function.due_since = now;
       due_.push_back(function.number);
     }
+    return now - *function.due_since < kLong;
   }
   [[nodiscard]] bool any() const { return !due_.empty(); }
   /// Numbers of the functions that have become due since the last call.
@@ -34,6 +49,7 @@ class HotFunctions {
 
  private:
   std::vector<std::uint32_t> due_;
+  bool are_wanted_ = false;
 };
 
 }  // namespace sp::supervisor

@@ -140,10 +140,17 @@ void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
   ProbedCode& code = probed_code(process);
   end_overwritten(code, core::Clock::now());
   core::CodeProbed probed = code.take();
-  from_copies_ += code.take_executions_from_copies();
+  charge_copies(process);
   if (!probed.blocks.empty() || !probed.edges.empty()) {
     outbox_.deliver({code.owner(), thread, core::Clock::now(), std::move(probed)});
   }
+}
+
+void ModuleProbes::charge_copies(const TracedProcess& process) {
+  const CopyUse use = probed_code(process).take_copy_use();
+  executions_in_copies_ += use.executions;
+  arrivals_in_copies_ += use.arrivals;
+  costs_.add_copies(use.cost());
 }
 
 }  // namespace sp::supervisor

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/ids.h"
 #include "supervisor/channels/outbox.h"
+#include "supervisor/copies/copy_use.h"
 #include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/module_scan.h"
 #include "supervisor/instruments/probes/probe_costs.h"
@@ -40,8 +41,10 @@ class ModuleProbes {
   void look_again(TracedProcess& process, pid_t tid);
   /// Delivers what was counted for the process.
   void flush(const TracedProcess& process, core::ThreadId thread);
-  /// Executions of blocks that copies have counted and flush() has delivered. Any thread.
-  [[nodiscard]] std::uint64_t executions_from_copies() const { return from_copies_; }
+  /// Charges what copies have counted since the last call.
+  void charge_copies(const TracedProcess& process);
+  /// What was charged. Any thread.
+  [[nodiscard]] CopyUse used_copies() const { return {executions_in_copies_, arrivals_in_copies_}; }
 
  private:
   /// True where no more gates are to come.
@@ -52,7 +55,8 @@ class ModuleProbes {
   ProbeCosts& costs_;
   SyscallGates gates_;
   core::TimePoint next_look_;
-  std::atomic<std::uint64_t> from_copies_{0};
+  std::atomic<std::uint64_t> executions_in_copies_{0};
+  std::atomic<std::uint64_t> arrivals_in_copies_{0};
 };
 
 }  // namespace sp::supervisor

@@ -7,7 +7,10 @@ namespace sp::supervisor {
 namespace {
 
 constexpr core::Duration kFirstAllowance = std::chrono::milliseconds(3);
-/// Of the share: inserting the probes of the last function may exceed it.
+/// Of copies: a tenth of a second's work at the default --overhead.
+constexpr core::Duration kFirstAllowanceOfCopies = std::chrono::milliseconds(20);
+/// Of the share: inserting the probes of the last function may exceed it, and copies use what
+/// probes leave.
 constexpr double kMostReported = 1.5;
 
 }  // namespace
@@ -15,6 +18,17 @@ constexpr double kMostReported = 1.5;
 bool ProbeBudget::is_exceeded(core::Duration target_cpu) const {
   const double allowed = share_ * static_cast<double>(target_cpu.count());
   return share_ > 0 && static_cast<double>((spent_ - kFirstAllowance).count()) > allowed;
+}
+
+std::optional<double> ProbeBudget::limit_of_copies(core::Duration target_cpu) const {
+  const auto own = static_cast<double>((target_cpu - in_copies_).count());
+  if (share_ <= 0 || own <= 0) {
+    return std::nullopt;
+  }
+  const double limit =
+      std::max(share_ * kMostReported - static_cast<double>(spent_.count()) / own, 0.0);
+  const auto late = static_cast<double>((in_copies_ - kFirstAllowanceOfCopies).count());
+  return late > limit * own ? std::optional(limit) : std::nullopt;
 }
 
 bool ProbeBudget::is_bottleneck(core::TimePoint now) {
@@ -28,7 +42,8 @@ double ProbeBudget::used(core::Duration target_cpu) const {
   if (target_cpu.count() <= 0) {
     return 0;
   }
-  const double used = static_cast<double>(spent_.count()) / static_cast<double>(target_cpu.count());
+  const double used =
+      static_cast<double>((spent_ + in_copies_).count()) / static_cast<double>(target_cpu.count());
   return share_ > 0 ? std::min(used, share_ * kMostReported) : used;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/clock.h"
 
@@ -14,15 +15,21 @@ class ProbeBudget {
 
   void spend(core::Duration cost) { spent_ += cost; }
   [[nodiscard]] core::Duration spent() const { return spent_; }
+  /// What code takes longer because it runs from copies; `target_cpu` includes it.
+  void spend_in_copies(core::Duration cost) { in_copies_ += cost; }
 
   /// Probes have cost more than `target_cpu` allows so far. A short program may exceed its share,
   /// but not the first allowance.
   [[nodiscard]] bool is_exceeded(core::Duration target_cpu) const;
+  /// The part (0..1) of the target's time that copies may take longer from now on, because they
+  /// have cost more than was left for them; nothing if they have not. Samples keep a quarter of
+  /// --overhead.
+  [[nodiscard]] std::optional<double> limit_of_copies(core::Duration target_cpu) const;
   /// Independent of the limit: probes have cost more than a second, and more than a third of the
   /// time since the last call.
   [[nodiscard]] bool is_bottleneck(core::TimePoint now);
-  /// The part (0..1) of the target's time that probes have cost, limited to one and a half times
-  /// their share, so that a quarter of --overhead remains for samples.
+  /// The part (0..1) of the target's time that probes and copies have cost, limited to one and a
+  /// half times their share, so that a quarter of --overhead remains for samples.
   [[nodiscard]] double used(core::Duration target_cpu) const;
 
  private:
@@ -30,6 +37,7 @@ class ProbeBudget {
 
   double share_;
   core::Duration spent_{};
+  core::Duration in_copies_{};
   core::TimePoint asked_;        // when is_bottleneck() was last called,
   core::Duration spent_then_{};  // and `spent_` then
 };

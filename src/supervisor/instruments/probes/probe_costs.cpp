@@ -19,6 +19,12 @@ void ProbeCosts::add_work(core::Duration cost) {
   tell_timer();
 }
 
+void ProbeCosts::add_copies(core::Duration cost) {
+  budget_.spend_in_copies(cost);
+  meter_.add_counting(cost);
+  tell_timer();
+}
+
 void ProbeCosts::spend(core::Duration cost) {
   budget_.spend(cost);
   spent_.store(budget_.spent().count(), std::memory_order_relaxed);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "core/clock.h"
 #include "supervisor/instruments/probes/probe_budget.h"
@@ -27,6 +28,14 @@ class ProbeCosts {
   void add_hit(ProbedThread& thread, core::TimePoint heard);
   /// Other work for the probes, done while a thread was stopped.
   void add_work(core::Duration cost);
+  /// Code took longer because it ran from copies.
+  void add_copies(core::Duration cost);
+  /// ProbeBudget's.
+  [[nodiscard]] std::optional<double> limit_of_copies() const {
+    return budget_.limit_of_copies(target_cpu());
+  }
+  /// On-CPU time of the target so far, stops not included.
+  [[nodiscard]] core::Duration target_cpu() const;
   /// Tells sampling how much of the budget is left for it.
   void tell_timer() { timer_.others_use(budget_.used(target_cpu())); }
 
@@ -35,7 +44,6 @@ class ProbeCosts {
 
  private:
   void spend(core::Duration cost);
-  [[nodiscard]] core::Duration target_cpu() const;
 
   CostMeter& meter_;
   SampleTimer& timer_;

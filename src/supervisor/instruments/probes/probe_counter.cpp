@@ -38,6 +38,9 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
 void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_start) {
   process.code_state = std::make_shared<ProbedCode>(process.id, tid, *options_.analysis, guardian_,
                                                     options_.derives);
+  if (promotion_.is_wanted()) {
+    probed_code(process).hot_functions().enable();
+  }
   inherit_action(process);
   probed_code(process).has_unknown_frames() = !from_start;
   // Probes cost more than most children use: these get theirs with their first sample.
@@ -54,6 +57,9 @@ std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& c
   auto& parent = static_cast<ProbedCode&>(*origin.code);
   restore_jumps(parent, tid);
   auto code = std::make_shared<ProbedCode>(child.id, tid, parent);
+  if (promotion_.is_wanted()) {
+    code->hot_functions().enable();
+  }
   // Its handler is its parent's: most children are gone before that needs a look.
   code->trap_handler().look_later(core::Clock::now());
   if (!code->trap_handler().tried) {
@@ -244,7 +250,9 @@ void ProbeCounter::fill(core::RunFacts& facts) const {
   probing.steps = exploration_.steps();
   probing.cost = costs_.spent();
   promotion_.fill(probing.copying);
-  probing.copying.executions = modules_.executions_from_copies();
+  const CopyUse used = modules_.used_copies();
+  probing.copying.executions = used.executions;
+  probing.copying.arrivals = used.arrivals;
   facts.cost.is_share_minimum = probing.cost > facts.cost.target_cpu / 3;
 }
 

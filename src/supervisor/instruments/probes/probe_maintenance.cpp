@@ -72,6 +72,7 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
     code.trap_handler().next_look = {};  // the kernel may have reset the handler already
   }
   keep_handler(tracee);
+  charge_copies(tracee);
   if (!costs_.is_exceeded()) {
     serve(std::exchange(code.postponed(), {}), process);
   }
@@ -79,6 +80,20 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
       !costs_.is_exceeded()) {
     exploration_.begin(tracee, pc);
   }
+}
+
+void ProbeMaintenance::charge_copies(const Tracee& tracee) {
+  constexpr core::Duration kBetween = std::chrono::milliseconds(50);
+  ProbedCode& code = probed_code(*tracee.process);
+  const core::TimePoint now = core::Clock::now();
+  const auto& space = code.copy_space();
+  if (space == nullptr || now - space->charged < kBetween) {
+    return;
+  }
+  code.collect_copies();
+  modules_.charge_copies(*tracee.process);
+  promotion_.keep_to_budget(tracee, now);
+  space->charged = core::Clock::now();
 }
 
 /// Preparing a process takes milliseconds, and more for a large program: most processes that a

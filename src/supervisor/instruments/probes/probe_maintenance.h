@@ -53,6 +53,7 @@ class ProbeMaintenance {
 
  private:
   void keep_handler(const Tracee& tracee);
+  void charge_copies(const Tracee& tracee);
   [[nodiscard]] bool is_worth_probes(const TracedProcess& process) const;
 
   ModuleProbes& modules_;

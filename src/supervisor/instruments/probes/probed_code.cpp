@@ -199,19 +199,20 @@ void ProbedCode::arm_entry(Address address, core::TimePoint now) {
   }
 }
 
-void ProbedCode::note_uncounted_execution(Block& block) {
+void ProbedCode::note_uncounted_execution(Block& block, core::TimePoint now) {
   ++executions_;
-  hot_functions_.note_hit(functions_[block.function]);
+  hot_functions_.note_hit(functions_[block.function], now);
   hot_.note_execution(block);
 }
 
 void ProbedCode::count(Block& block, core::TimePoint now) {
-  note_uncounted_execution(block);
+  note_uncounted_execution(block, now);
   block.add_hit(now);
 }
 
 std::size_t ProbedCode::remove_hottest(double keep, core::TimePoint now) {
-  const std::vector<std::uint32_t> hottest = hot_.take_hottest(blocks_.all(), keep);
+  std::vector<std::uint32_t> hottest = hot_.take_hottest(blocks_.all(), keep);
+  std::erase_if(hottest, [&](auto block) { return becomes_due(blocks_[block], now); });
   remove_probes(hottest, now);
   return hottest.size();
 }
@@ -278,7 +279,7 @@ void ProbedCode::collect_copies() {
   }
   const CounterSlots& slots = *copy_space_->slots;
   const std::uint64_t base = slots.counters_at(0);
-  executions_from_copies_ += copies_.collect(
+  copy_use_ += copies_.collect(
       blocks_,
       [&](std::uint64_t first, std::uint32_t count) {
         return slots.sums(static_cast<std::uint32_t>((first - base) / sizeof(first)), count);

@@ -124,7 +124,10 @@ class ProbedCode : public InstrumentedCode {
     return site_of(first);
   }
   [[nodiscard]] ProbedFunction& function(std::uint32_t number) { return functions_[number]; }
-  /// The function's flow graph, with these leaders, too. Its blocks follow that.
+  /// The function's flow graph, as far as it follows from its code and from where control came in.
+  [[nodiscard]] core::ControlFlowGraph analyze(const ProbedFunction& function,
+                                               std::span<const core::Address> entered);
+  /// The same, and its blocks follow that.
   [[nodiscard]] core::ControlFlowGraph remap(ProbedFunction& function,
                                              std::span<const core::Address> leaders);
   /// The site for a landing of a copy that is a breakpoint.
@@ -172,7 +175,7 @@ class ProbedCode : public InstrumentedCode {
   /// A thread hit the block's probe.
   void count(Block& block, core::TimePoint now);
   /// A thread that is not counted hit it, which costs the target as much.
-  void note_uncounted_execution(Block& block);
+  void note_uncounted_execution(Block& block, core::TimePoint now);
   /// Takes the last hit back: the thread has not executed the probe's instruction after all.
   void take_back_hit(Block& block) { block.take_back_hit(); }
   void take_back_hit(std::uint32_t block) { blocks_[block].take_back_hit(); }
@@ -197,8 +200,9 @@ class ProbedCode : public InstrumentedCode {
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }
   /// Since the last call.
-  [[nodiscard]] std::uint64_t take_executions_from_copies() {
-    return std::exchange(executions_from_copies_, 0);
+  [[nodiscard]] CopyUse take_copy_use() { return std::exchange(copy_use_, {}); }
+  [[nodiscard]] std::vector<FunctionCopies::FunctionUse> take_copy_uses() {
+    return copies_.take_uses();
   }
   /// How often threads came to gates.
   [[nodiscard]] std::uint64_t& gate_hits() { return gate_hits_; }
@@ -207,12 +211,12 @@ class ProbedCode : public InstrumentedCode {
   [[nodiscard]] std::uint64_t derived() const { return propagation_.derived(); }
 
  private:
-  /// The function's flow graph, as far as it follows from its code and from where control came in.
-  [[nodiscard]] core::ControlFlowGraph analyze(const ProbedFunction& function,
-                                               std::span<const core::Address> entered);
   [[nodiscard]] core::Address choose_probe_of(const core::BasicBlock& block);
   /// Unless it is a block's probe.
   void remove_entry_breakpoint(const ProbedFunction& function);
+  [[nodiscard]] bool becomes_due(const Block& block, core::TimePoint now) {
+    return hot_functions_.make_due(functions_[block.function], now);
+  }
   [[nodiscard]] std::set<std::uint32_t> with_uncountable(std::span<const std::uint32_t> chosen);
   void propagate_counts() { propagation_.propagate(edges_.take(), blocks_.all()); }
 
@@ -234,7 +238,7 @@ class ProbedCode : public InstrumentedCode {
   core::Address loader_;
   core::ProbeFunctions postponed_;
   std::uint64_t executions_ = 0;
-  std::uint64_t executions_from_copies_ = 0;
+  CopyUse copy_use_;
   std::uint64_t gate_hits_ = 0;
   std::uint64_t functions_instrumented_ = 0;
   std::uint64_t probes_ = 0;

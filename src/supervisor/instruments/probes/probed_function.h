@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,12 @@ namespace sp::supervisor {
 struct InstrumentedSince {
   std::optional<core::TimePoint> time;  // nullopt: from the process's first instruction
   bool is_new = true;                   // false: threads may already execute its code
+};
+
+/// What a function does outside of itself.
+struct JumpsOut {
+  bool are_known = false;  // all of them
+  std::vector<core::Address> destinations;
 };
 
 /// A function of an instrumented module.
@@ -33,8 +40,10 @@ struct ProbedFunction {
   std::vector<core::Address> unresolved;  // indirect jumps with unknown targets
   std::vector<std::uint32_t> blocks;      // numbers, in the order of discovery
   InstrumentedSince since;
+  std::shared_ptr<const JumpsOut> jumps_out;  // null: not looked for
   std::uint32_t explorations = 0;
   std::uint64_t hits = 0;                    // of its probes; HotFunctions
+  std::optional<core::TimePoint> due_since;  // it is worth a copy
   std::uint64_t landings = 0;                // at breakpoints, while it runs from a copy
   std::optional<core::CopyRefusal> refusal;  // it cannot run from a copy
 };

@@ -8,7 +8,9 @@
 
 #include "core/log.h"
 #include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/dear_copies.h"
 #include "supervisor/instruments/probes/probed_modules.h"
+#include "supervisor/instruments/probes/ways_in.h"
 
 namespace sp::supervisor {
 namespace {
@@ -50,23 +52,6 @@ void avoid(const std::set<Address>& interrupted, core::FunctionCopy& copy) {
   }
 }
 
-/// A function that is only jumped to may be a cold part of another one, whose switches may lead
-/// into it by tables that were not recognised.
-bool is_called(const core::CodeReferences& references, std::uint64_t begin) {
-  return std::binary_search(references.calls.begin(), references.calls.end(), begin) ||
-         std::binary_search(references.pointers.begin(), references.pointers.end(), begin);
-}
-
-/// Appends those of the sorted ELF addresses that lie in the function.
-void add_within(core::AddressRange bounds, const std::vector<std::uint64_t>& references,
-                std::uint64_t bias, std::vector<Address>& to) {
-  for (auto at =
-           std::lower_bound(references.begin(), references.end(), bounds.begin.value() - bias);
-       at != references.end() && *at < bounds.end.value() - bias; ++at) {
-    to.push_back(Address{*at + bias});
-  }
-}
-
 /// The function jumps to its own first instruction; where it does so by a pointer, as it would to
 /// any function, that is a tail call.
 bool jumps_to(const core::ControlFlowGraph& graph, Address entry) {
@@ -78,22 +63,22 @@ bool jumps_to(const core::ControlFlowGraph& graph, Address entry) {
                             entry);
 }
 
-/// The address is in the middle of an instruction, and so no pointer to code.
-bool is_within_instruction(const core::ControlFlowGraph& graph, Address address) {
-  const auto above =
-      std::upper_bound(graph.blocks.begin(), graph.blocks.end(), address,
-                       [](Address at, const core::BasicBlock& block) { return at < block.start; });
-  if (above == graph.blocks.begin()) {
-    return false;
+/// The bytes between the function and the next one, if no jump leads there.
+std::vector<std::byte> fetch_gap_behind(ProbedCode& code, const ProbedFunction& function,
+                                        const core::CodeReferences& references,
+                                        std::uint64_t bias) {
+  constexpr std::uint64_t kMost = 64;
+  core::AddressRange gap = code.functions().gap_behind(function);
+  gap.end = std::min(gap.end, gap.begin + kMost);
+  const auto jump =
+      std::lower_bound(references.jumps.begin(), references.jumps.end(), gap.begin.value() - bias);
+  if (!function.has_known_end ||
+      (jump != references.jumps.end() && *jump < gap.end.value() - bias)) {
+    return {};
   }
-  Address at = std::prev(above)->start;
-  for (const std::uint8_t length : std::prev(above)->lengths) {
-    if (address <= at) {
-      return address != at;
-    }
-    at = at + length;
-  }
-  return address < at;
+  std::vector<std::byte> bytes(gap.size());
+  bytes.resize(code.fetch(gap.begin, bytes));
+  return bytes;
 }
 
 }  // namespace
@@ -103,7 +88,7 @@ void Promotion::run(Tracee& tracee, core::TimePoint now) {
     return;
   }
   ProbedCode& code = probed_code(*tracee.process);
-  if (!code.hot_functions().any() || !code.may_insert() ||
+  if (!code.hot_functions().any() || !code.may_insert() || now < next_try_ ||
       (tracee.process->threads > 1 && now < next_) || !installer_.has_counters(tracee)) {
     return;
   }
@@ -128,6 +113,13 @@ std::vector<PreparedCopy> Promotion::prepare_all(Tracee& tracee,
   std::vector<PreparedCopy> all;
   for (const std::uint32_t number : functions) {
     ProbedFunction& function = code.function(number);
+    const FunctionIndex::Module* const module = code.functions().module_at(function.bounds.begin);
+    if (module != nullptr && module->file.image != nullptr &&
+        analysis_.references(module->file) == nullptr) {
+      code.hot_functions().postpone(number);
+      next_try_ = core::Clock::now() + std::chrono::milliseconds(1);
+      continue;
+    }
     if (function.state != ProbedFunction::State::instrumented || function.refusal) {
       continue;
     }
@@ -142,32 +134,6 @@ std::vector<PreparedCopy> Promotion::prepare_all(Tracee& tracee,
   return all;
 }
 
-namespace {
-
-struct WaysIn {
-  core::ControlFlowGraph graph;
-  std::vector<Address> entries;
-};
-
-/// The function's graph with everything that may lead into it, and that.
-WaysIn find_ways_in(ProbedCode& code, ProbedFunction& function,
-                    const core::CodeReferences& references, std::uint64_t bias) {
-  std::vector<Address> entries = function.landing_pads;
-  entries.push_back(function.bounds.begin);
-  add_within(function.bounds, references.jumps, bias, entries);
-  core::ControlFlowGraph graph = code.remap(function, entries);
-  std::vector<Address> pointers;
-  add_within(function.bounds, references.pointers, bias, pointers);
-  std::erase_if(pointers, [&](Address at) { return is_within_instruction(graph, at); });
-  if (!pointers.empty()) {
-    entries.insert(entries.end(), pointers.begin(), pointers.end());
-    graph = code.remap(function, entries);
-  }
-  return {std::move(graph), std::move(entries)};
-}
-
-}  // namespace
-
 Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunction& function) {
   ProbedCode& code = probed_code(*tracee.process);
   const FunctionIndex::Module* const module = code.functions().module_at(function.bounds.begin);
@@ -181,22 +147,24 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   if (code.fetch(function.bounds.begin, bytes) != bytes.size()) {
     return tl::unexpected(CopyRefusal::not_mapped);
   }
-  const core::CodeReferences& references = analysis_.references(module->file);
+  const core::CodeReferences& references = *analysis_.references(module->file);
   if (references.has_restartable_sequences) {
     return tl::unexpected(CopyRefusal::restartable_sequence);
   }
   instrument_stubs(code, *module, references.stubs);
-  auto [graph, entries] = find_ways_in(code, function, references, module->bias);
+  auto [graph, entries, are_all] =
+      WaysIntoFunctions(code, analysis_, references, module->bias).find(function);
   if (!covers(graph, code, function) || !graph.unmapped.empty()) {
     return tl::unexpected(CopyRefusal::not_mapped);
   }
   core::FunctionToCopy to_copy;
   to_copy.bounds = function.bounds;
   to_copy.code = bytes;
+  const std::vector<std::byte> behind = fetch_gap_behind(code, function, references, module->bias);
+  to_copy.behind = behind;
   to_copy.graph = &graph;
   to_copy.entries = std::move(entries);
-  to_copy.jumps_within = !code.has_unknown_frames() && !references.has_own_stacks &&
-                         is_called(references, function.bounds.begin.value() - module->bias);
+  to_copy.jumps_within = !code.has_unknown_frames() && !references.has_own_stacks && are_all;
   if (!keeps_all_ && !to_copy.jumps_within) {
     return tl::unexpected(CopyRefusal::open_function);  // most of its landings would be breakpoints
   }
@@ -260,9 +228,24 @@ void Promotion::note_landing(const Tracee& tracee, Address landing, core::TimePo
   ProbedCode& code = probed_code(*tracee.process);
   ProbedFunction* const function = code.functions().at(landing);
   if (function != nullptr && ++function->landings > kFew && !keeps_all_ && costs_.is_exceeded() &&
-      function->state == ProbedFunction::State::copied) {
-    installer_.drop(tracee, *function, now);
+      function->state == ProbedFunction::State::copied &&
+      installer_.drop(tracee, {function->number}, now)) {
     ++dropped_;
+  }
+}
+
+void Promotion::keep_to_budget(const Tracee& tracee, core::TimePoint now) {
+  ProbedCode& code = probed_code(*tracee.process);
+  const core::Duration cpu = costs_.target_cpu();
+  const core::Duration since_last = cpu - std::exchange(code.copy_space()->looked_at_cpu, cpu);
+  const auto uses = code.take_copy_uses();
+  const auto limit = costs_.limit_of_copies();
+  if (keeps_all_ || !limit) {
+    return;
+  }
+  const auto dear = too_dear(uses, *limit, since_last);
+  if (!dear.empty() && installer_.drop(tracee, dear, now)) {
+    dropped_ += dear.size();
   }
 }
 

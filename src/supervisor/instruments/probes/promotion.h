@@ -34,12 +34,16 @@ class Promotion {
         is_wanted_(is_wanted),
         keeps_all_(keeps_all) {}
 
+  [[nodiscard]] bool is_wanted() const { return is_wanted_; }
   /// The thread is stopped with the registers that it goes on with, in a stop in which it can make
   /// system calls. Promotes the functions that are due.
   void run(Tracee& tracee, core::TimePoint now);
   /// A thread came to the copy by a breakpoint at that address, and stands in it. Where that takes
   /// more than the budget allows, the function is not counted any more.
   void note_landing(const Tracee& tracee, core::Address landing, core::TimePoint now);
+  /// Where copies cost more than the budget allows, the dearest ones are given up. Call it after
+  /// what they have counted was charged. The thread is the one whose stop is being handled.
+  void keep_to_budget(const Tracee& tracee, core::TimePoint now);
   /// Functions in the range get their probes again, and no more copies. The thread is the one whose
   /// stop is being handled.
   void demote(const Tracee& stopped, core::AddressRange range) {
@@ -75,6 +79,7 @@ class Promotion {
   bool is_wanted_;
   bool keeps_all_;
   core::TimePoint next_;
+  core::TimePoint next_try_;
   std::atomic<std::uint64_t> promoted_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::array<std::atomic<std::uint64_t>, core::kCopyRefusals> refused_{};

@@ -21,7 +21,12 @@ class Everything final : public CodeAnalysis {
                              const Read& /*read*/) override {
     return {};
   }
-  const core::CodeReferences& references(const File& /*file*/) override { return references_; }
+  const core::CodeReferences* references(const File& /*file*/) override { return &references_; }
+  bool jumps_through_pointers(const core::ControlFlowGraph& /*graph*/,
+                              core::AddressRange /*bounds*/,
+                              std::span<const std::byte> /*code*/) override {
+    return false;
+  }
   tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
       const core::FunctionToCopy& /*function*/, const core::CopyPlace& /*place*/) override {
     return tl::unexpected(core::CopyRefusal::not_mapped);

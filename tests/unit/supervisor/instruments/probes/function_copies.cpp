@@ -40,6 +40,13 @@ class FunctionCopiesTest : public ::testing::Test {
     }
     blocks_.update(function_, graph, at(0), [](const auto& block) { return block.start; });
     copy.map = {{0, 0, 0, 0, 1, 0}, {kSize, kSize, 0, 0, 1, 0}, {2 * kSize, 2 * kSize, 0, 0, 1, 0}};
+    core::CopyLanding landing;
+    landing.at = kStart;
+    landing.form = core::CopyLanding::Form::jump;
+    copy.landings.push_back(landing);
+    landing.at = kStart + kSize;
+    landing.form = core::CopyLanding::Form::breakpoint;
+    copy.landings.push_back(landing);
     copy.original = function_.bounds;
     copy.at = kCopy;
     copy.code.resize(kBlocks * kSize);
@@ -49,7 +56,7 @@ class FunctionCopiesTest : public ::testing::Test {
   void begin() { copies_.begin(function_, copy_, blocks_, at(1)); }
 
   std::uint64_t collect(std::vector<std::uint64_t> values, TimePoint now) {
-    return copies_.collect(
+    const CopyUse use = copies_.collect(
         blocks_,
         [&](std::uint64_t first, std::uint32_t count) {
           EXPECT_EQ(first, kCounter);
@@ -57,6 +64,8 @@ class FunctionCopiesTest : public ::testing::Test {
           return values;
         },
         now);
+    used_ += use;
+    return use.executions;
   }
 
   [[nodiscard]] std::vector<std::uint64_t> hits() const {
@@ -67,6 +76,7 @@ class FunctionCopiesTest : public ::testing::Test {
     return all;
   }
 
+  CopyUse used_;
   FunctionCopies copies_;
   BlockTable blocks_;
   ProbedFunction function_;
@@ -101,6 +111,21 @@ TEST_F(FunctionCopiesTest, add_what_was_counted_since_the_last_time) {
   EXPECT_EQ(collect({3, 5, 1}, at(3)), 2U);
   EXPECT_EQ(hits(), (Counts{3, 105, 1}));
   EXPECT_EQ(blocks_[0].executions, 3U);
+}
+
+TEST_F(FunctionCopiesTest, tell_what_came_from_the_original_by_a_jump) {
+  begin();
+  (void)collect({10, 20, 40}, at(2));
+  EXPECT_EQ(used_.executions, 70U);
+  EXPECT_EQ(used_.arrivals, 10U);
+  (void)collect({11, 20, 41}, at(3));
+  EXPECT_EQ(used_.arrivals, 11U);
+  const auto uses = copies_.take_uses();
+  ASSERT_EQ(uses.size(), 1U);
+  EXPECT_EQ(uses[0].function, 5U);
+  EXPECT_EQ(uses[0].use.executions, 72U);
+  EXPECT_EQ(uses[0].use.arrivals, 11U);
+  EXPECT_EQ(copies_.take_uses().at(0).use.executions, 0U);
 }
 
 TEST_F(FunctionCopiesTest, date_the_first_and_the_last_hits) {

@@ -1,0 +1,124 @@
+#include "supervisor/instruments/probes/ways_in.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+namespace sp::supervisor {
+namespace {
+
+using core::Address;
+using core::AddressRange;
+using core::CodeReferences;
+
+/// The address is in the middle of an instruction, and so no pointer to code.
+bool is_within_instruction(const core::ControlFlowGraph& graph, Address address) {
+  const auto above =
+      std::upper_bound(graph.blocks.begin(), graph.blocks.end(), address,
+                       [](Address at, const core::BasicBlock& block) { return at < block.start; });
+  if (above == graph.blocks.begin()) {
+    return false;
+  }
+  Address at = std::prev(above)->start;
+  for (const std::uint8_t length : std::prev(above)->lengths) {
+    if (address <= at) {
+      return address != at;
+    }
+    at = at + length;
+  }
+  return address < at;
+}
+
+}  // namespace
+
+WaysIn WaysIntoFunctions::find(ProbedFunction& function) {
+  Addresses parts;
+  const bool are_all = is_called(function.bounds.begin) || add_parts(function, parts);
+  WaysIn found = find_entries(function, [&](Addresses& entries) {
+    entries.insert(entries.end(), parts.begin(), parts.end());
+    return code_.remap(function, entries);
+  });
+  found.are_all = are_all;
+  return found;
+}
+
+template <typename Map>
+WaysIn WaysIntoFunctions::find_entries(const ProbedFunction& function, const Map& map) const {
+  WaysIn found;
+  found.entries = function.landing_pads;
+  found.entries.push_back(function.bounds.begin);
+  add_within(function.bounds, references_.jumps, found.entries);
+  found.graph = map(found.entries);
+  Addresses pointers;
+  add_within(function.bounds, references_.pointers, pointers);
+  std::erase_if(pointers, [&](Address at) { return is_within_instruction(found.graph, at); });
+  if (!pointers.empty()) {
+    found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
+    found.graph = map(found.entries);
+  }
+  return found;
+}
+
+/// Appends those of the sorted ELF addresses that lie in the function.
+void WaysIntoFunctions::add_within(AddressRange bounds,
+                                   const std::vector<std::uint64_t>& references,
+                                   Addresses& to) const {
+  for (auto at =
+           std::lower_bound(references.begin(), references.end(), bounds.begin.value() - bias_);
+       at != references.end() && *at < bounds.end.value() - bias_; ++at) {
+    to.push_back(Address{*at + bias_});
+  }
+}
+
+bool WaysIntoFunctions::is_called(Address begin) const {
+  const auto holds = [&](const std::vector<std::uint64_t>& all) {
+    return std::binary_search(all.begin(), all.end(), begin.value() - bias_);
+  };
+  return holds(references_.calls) || holds(references_.pointers);
+}
+
+const JumpsOut& WaysIntoFunctions::find_jumps_out(ProbedFunction& function) {
+  if (function.jumps_out == nullptr) {
+    auto out = std::make_shared<JumpsOut>();
+    const auto [graph, entries, are_all] =
+        find_entries(function, [&](const auto& from) { return code_.analyze(function, from); });
+    std::vector<std::byte> bytes(function.bounds.size());
+    out->are_known = code_.fetch(function.bounds.begin, bytes) == bytes.size() &&
+                     graph.unmapped.empty() &&
+                     analysis_.jumps_through_pointers(graph, function.bounds, bytes);
+    for (const auto* const list : {&graph.transfers, &graph.table_destinations}) {
+      std::copy_if(list->begin(), list->end(), std::back_inserter(out->destinations),
+                   [&](Address at) { return !function.bounds.contains(at); });
+    }
+    function.jumps_out = std::move(out);
+  }
+  return *function.jumps_out;
+}
+
+bool WaysIntoFunctions::add_parts(const ProbedFunction& function, Addresses& entries) {
+  const auto begin = std::lower_bound(
+      references_.jump_sources.begin(), references_.jump_sources.end(),
+      function.bounds.begin.value() - bias_,
+      [](const CodeReferences::Jump& jump, std::uint64_t to) { return jump.to < to; });
+  bool are_known = false;
+  for (auto jump = begin; jump != references_.jump_sources.end() &&
+                          function.bounds.contains(Address{jump->to + bias_});
+       ++jump) {
+    ProbedFunction* const source = code_.functions().at(Address{jump->from + bias_});
+    if (source == nullptr || source == &function) {
+      return false;
+    }
+    const JumpsOut& out = find_jumps_out(*source);
+    if (!out.are_known) {
+      return false;
+    }
+    std::copy_if(out.destinations.begin(), out.destinations.end(), std::back_inserter(entries),
+                 [&](Address at) { return function.bounds.contains(at); });
+    are_known = true;
+  }
+  return are_known;
+}
+
+}  // namespace sp::supervisor

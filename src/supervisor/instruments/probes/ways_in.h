@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/address.h"
+#include "core/code_references.h"
+#include "core/control_flow_graph.h"
+#include "supervisor/instruments/probes/probed_code.h"
+
+namespace sp::supervisor {
+
+/// A function's graph, together with what leads into the function from outside.
+struct WaysIn {
+  core::ControlFlowGraph graph;
+  std::vector<core::Address> entries;
+  /// No table of another function leads to other places of it.
+  bool are_all = false;
+};
+
+/// The functions of one module.
+class WaysIntoFunctions {
+ public:
+  /// `references` are those of the file, which is mapped `bias` above its ELF addresses.
+  WaysIntoFunctions(ProbedCode& code, CodeAnalysis& analysis,
+                    const core::CodeReferences& references, std::uint64_t bias)
+      : code_(code), analysis_(analysis), references_(references), bias_(bias) {}
+
+  /// The function gets probes at what was not known of it.
+  [[nodiscard]] WaysIn find(ProbedFunction& function);
+
+ private:
+  using Addresses = std::vector<core::Address>;
+  /// `map` makes a graph from entries.
+  template <typename Map>
+  [[nodiscard]] WaysIn find_entries(const ProbedFunction& function, const Map& map) const;
+  void add_within(core::AddressRange bounds, const std::vector<std::uint64_t>& references,
+                  Addresses& to) const;
+  [[nodiscard]] bool is_called(core::Address begin) const;
+  [[nodiscard]] const JumpsOut& find_jumps_out(ProbedFunction& function);
+  /// A function that is only jumped to may be a cold part of those that jump there, whose tables
+  /// may lead to other places of it. Adds these; false if they are not known.
+  bool add_parts(const ProbedFunction& function, Addresses& entries);
+
+  ProbedCode& code_;
+  CodeAnalysis& analysis_;
+  const core::CodeReferences& references_;
+  std::uint64_t bias_;
+};
+
+}  // namespace sp::supervisor
