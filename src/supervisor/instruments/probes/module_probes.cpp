@@ -9,6 +9,8 @@
 #include "core/messages.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/module_scan.h"
+#include "supervisor/instruments/probes/copied_threads.h"
+#include "supervisor/instruments/probes/probe_maintenance.h"
 #include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/instruments/probes/written_probes.h"
@@ -53,12 +55,47 @@ void ModuleProbes::begin(Tracee& tracee) {
   if (!process.from_start) {
     costs_.add_work(core::Clock::now() - begin);
   }
-  stop_threads_that_block_trap(tracee);
-  const bool has_gates = insert_gates(process, *scan);
+  const bool has_gates = insert_first_gates(tracee, *scan);
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
   if (analysis_.wants_libraries() || !has_gates) {
     for (const core::Address event : scan->find_library_events(analysis_)) {
       insert_loader_breakpoint(code, event);
+    }
+  }
+}
+
+/// A thread that blocks SIGTRAP must not meet a breakpoint: for the kernel that would reset the
+/// handler, without which the next breakpoint kills the target once we are dead. So the threads are
+/// held until they block it no more and gates tell when they are about to.
+bool ModuleProbes::insert_first_gates(const Tracee& tracee, const ModuleScan& scan) {
+  const TracedProcess& process = *tracee.process;
+  if (process.threads <= 1) {
+    return insert_gates(process, scan);
+  }
+  (void)gates_.find_mask_changes(scan);  // takes time the first time
+  stop_threads_that_block_trap(tracee);
+  auto world = WorldStop::stop(tracees_, tracee, kLongestWorldStop);
+  if (!world) {
+    core::log_note("process {}: threads could not be held: {}", process.id.pid,
+                   world.error().message());
+    return insert_gates(process, scan);
+  }
+  unblock_trap_in(*world);
+  const bool are_complete = insert_gates(process, scan);
+  (void)world->stop_woken(kLongestWorldStop);
+  unblock_trap_in(*world);
+  return are_complete;
+}
+
+void ModuleProbes::unblock_trap_in(const WorldStop& world) {
+  for (const HeldThread& held : world.threads()) {
+    Tracee* const tracee = tracees_.find(held.tid);
+    if (tracee != nullptr && tracee->thread_state != nullptr) {
+      ProbedThread& thread = probed_thread(*tracee);
+      (void)unblock_trap(*tracee->process, held.tid, thread);
+      if (probed_code(*tracee->process).signal_handlers().are_told()) {
+        thread.mask.set_changes(MaskChanges::seen);
+      }
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "supervisor/instruments/probes/probe_costs.h"
 #include "supervisor/instruments/syscall_gates.h"
 #include "supervisor/tracees/tracee.h"
+#include "supervisor/tracees/world_stop.h"
 
 namespace sp::supervisor {
 
@@ -21,8 +22,8 @@ namespace sp::supervisor {
 /// modules come and go. Runs on the ptrace thread.
 class ModuleProbes {
  public:
-  ModuleProbes(CodeAnalysis& analysis, Outbox& outbox, ProbeCosts& costs)
-      : analysis_(analysis), outbox_(outbox), costs_(costs), gates_(&analysis) {}
+  ModuleProbes(CodeAnalysis& analysis, Outbox& outbox, ProbeCosts& costs, TraceeTable& tracees)
+      : analysis_(analysis), outbox_(outbox), costs_(costs), tracees_(tracees), gates_(&analysis) {}
 
   /// What was executed of a new module before its probes came.
   enum class When : std::uint8_t {
@@ -49,10 +50,14 @@ class ModuleProbes {
  private:
   /// True where no more gates are to come.
   bool insert_gates(const TracedProcess& process, const ModuleScan& scan);
+  /// The same for the first ones.
+  bool insert_first_gates(const Tracee& tracee, const ModuleScan& scan);
+  void unblock_trap_in(const WorldStop& world);
 
   CodeAnalysis& analysis_;
   Outbox& outbox_;
   ProbeCosts& costs_;
+  TraceeTable& tracees_;
   SyscallGates gates_;
   core::TimePoint next_look_;
   std::atomic<std::uint64_t> executions_in_copies_{0};

@@ -24,7 +24,7 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
     : options_(options),
       guardian_(guardian),
       costs_(options.overhead_percent, meter, timer),
-      modules_(*options.analysis, outbox, costs_),
+      modules_(*options.analysis, outbox, costs_, tracees),
       exploration_(outbox),
       counter_(costs_, options.keep_hot_probes),
       promotion_(*options.analysis, costs_, tracees, options.copies && !options.derives,
