@@ -111,12 +111,15 @@ struct CopiedBlock {
 };
 
 /// A place in a loop of the copy at which a jump to the original may be written while threads run,
-/// so that they leave the copy: `room` bytes of one instruction of the copy's own that are never
-/// jumped into the middle of.
+/// so that they leave the copy: `room` bytes of one instruction that are never jumped into the
+/// middle of, in front of the block's counter. Every loop of the copy has one. Its first two bytes
+/// are in one cache line, so that threads can be held there without a breakpoint.
 struct CopyExit {
   Address at;
   Address original;
   std::uint8_t room = 0;
+  std::uint8_t size = 0;  // of the jump
+  std::array<std::byte, 8> bytes{};
 };
 
 /// An instrumented copy of a function. Calls and system calls stay in the original: the copy jumps

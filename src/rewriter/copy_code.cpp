@@ -33,6 +33,10 @@ class CodeMaker {
   Refusal add(std::uint32_t index, const PlannedLanding& landing, std::uint64_t counter) {
     const CopyUnit& unit = units_.units[index];
     const auto sources = units_.code_of(unit);
+    if (unit.is_loop_head) {
+      continue_at(unit.start);
+      emit({}).is_padding = true;
+    }
     made_.units.push_back(static_cast<std::uint32_t>(made_.instructions.size()));
     is_counted_ = !unit.starts_block;
     std::optional<CounterChoice> choice;
@@ -223,7 +227,7 @@ class CodeMaker {
     return std::nullopt;
   }
 
-  /// What is emitted next is a jump of the copy's own: control is at `original` already.
+  /// What is emitted next is the copy's own: control is at `original` already.
   void continue_at(Address original) {
     original_ = original;
     if (const auto unit = units_.find(original)) {

@@ -22,6 +22,8 @@ struct CopiedInstruction {
   std::uint8_t undo = 0;
   bool is_counted = false;
   bool is_entry = false;
+  /// May become a nop, which moves the loop head behind it: see lay_out().
+  bool is_padding = false;
 };
 
 /// A copy's code without addresses, unit after unit.

@@ -1,5 +1,6 @@
 #include "rewriter/copy_function.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 
@@ -56,6 +57,9 @@ void write_code(const CopyCode& code, const std::vector<std::uint32_t>& offsets,
   for (std::size_t i = 0; i < code.instructions.size(); ++i) {
     const CopiedInstruction& copied = code.instructions[i];
     const auto bytes = copied.code.code();
+    if (bytes.empty()) {
+      continue;
+    }
     copy.code.insert(copy.code.end(), bytes.begin(), bytes.end());
     copy.map.push_back(map_entry(copied, offsets[i], copy));
   }
@@ -73,6 +77,25 @@ void write_blocks(const core::ControlFlowGraph& graph, std::uint64_t counters, F
     copied.counter = counters + sizeof(std::uint64_t) * copy.blocks.size();
     copy.blocks.push_back(copied);
   }
+}
+
+/// False if a jump to the original does not reach.
+bool write_exits(const CopyCode& code, const CopyUnits& units,
+                 const std::vector<std::uint32_t>& offsets, FunctionCopy& copy) {
+  for (const CopyCode::Exit& one : code.exits) {
+    const Address at = copy.at + offsets[code.units[one.unit]];
+    const Address original = units.units[one.unit].start;
+    arch::x86_64::MovedInstruction jump = arch::x86_64::jump_to(original);
+    widen(jump);
+    if (!place(jump, at)) {
+      return false;
+    }
+    core::CopyExit& exit = copy.exits.emplace_back(core::CopyExit{at, original, one.room, 0, {}});
+    const auto bytes = jump.code();
+    std::copy(bytes.begin(), bytes.end(), exit.bytes.begin());
+    exit.size = jump.size;
+  }
+  return true;
 }
 
 }  // namespace
@@ -127,9 +150,8 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
       copy.kept.push_back(last.address);
     }
   }
-  for (const CopyCode::Exit& exit : code->exits) {
-    copy.exits.push_back(
-        {place.at + (*offsets)[code->units[exit.unit]], units->units[exit.unit].start, exit.room});
+  if (!write_exits(*code, *units, *offsets, copy)) {
+    return tl::unexpected(CopyRefusal::out_of_reach);
   }
   return copy;
 }

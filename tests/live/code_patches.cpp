@@ -150,11 +150,13 @@ class Program {
     return bytes;
   }
   [[nodiscard]] bool is_original() const { return text() == before_; }
-  [[nodiscard]] bool has_open_exits() const {
+  [[nodiscard]] std::size_t open_exits() const {
     const auto found = read_changes(memory_->fd(), exits_);
-    return std::all_of(found.begin(), found.end(),
-                       [](const FoundBytes& one) { return one.there == one.change.to; });
+    return static_cast<std::size_t>(
+        std::count_if(found.begin(), found.end(),
+                      [](const FoundBytes& one) { return one.there == one.change.to; }));
   }
+  [[nodiscard]] bool has_open_exits() const { return open_exits() == exits_.size(); }
   [[nodiscard]] bool is_in_copy(Address pc) const {
     return std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
       return pc >= Address{pair.copy} && pc < Address{pair.copy + kLongestFunction};
@@ -241,6 +243,14 @@ class Patcher {
     return std::any_of(threads_.begin(), threads_.end(), [this](pid_t tid) {
       const auto registers = ptrace::registers(tid);
       return registers && program_.is_in_copy(Native::pc(*registers));
+    });
+  }
+  bool uses_copy_of_loop() {
+    const Address copy{program_.pairs().front().copy};
+    return std::any_of(threads_.begin(), threads_.end(), [&](pid_t tid) {
+      const auto registers = ptrace::registers(tid);
+      return registers && Native::pc(*registers) >= copy &&
+             Native::pc(*registers) < copy + kLongestFunction;
     });
   }
   CodePatches& patches() { return *patches_; }
@@ -374,6 +384,41 @@ TEST_P(CodePatching, is_undone_where_a_thread_cannot_be_stopped) {
     return is_right && patcher.resume();
   });
   EXPECT_EQ(status, 0);
+  EXPECT_EQ(program.end(), "right\n");
+}
+
+TEST_P(CodePatching, opens_the_ways_out_of_copies_while_threads_run) {
+  Program program(GetParam());
+  const int status = in_own_process(program, [&](Patcher& patcher) {
+    const auto turns_in_copy = [&] {
+      return patcher.resume() && patcher.stop() && patcher.uses_copy_of_loop();
+    };
+    const bool was_used = patcher.stop() && patcher.apply() && eventually(turns_in_copy);
+    const bool is_original = patcher.patches().remove_all(Patcher::nobody_woke).has_value();
+    // The other threads have left copies when they have gone on.
+    if (!was_used || !is_original || !turns_in_copy() || !patcher.resume() || !program.proceeds()) {
+      return false;
+    }
+    patcher.patches().open_exits();
+    return program.has_open_exits() && patcher.stop() &&
+           eventually([&] { return !turns_in_copy() && !patcher.uses_copies(); }) &&
+           patcher.resume();
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(program.end(), "right\n");
+}
+
+TEST_P(CodePatching, leaves_alone_what_is_written_over_a_copy) {
+  Program program(GetParam());
+  const CodeChange& used_anew = program.exits()[1];
+  const int status = in_own_process(program, [&](Patcher& patcher) {  // ends as if it was killed
+    patcher.patches().remove_exits({used_anew.address, used_anew.address + 1});
+    return true;
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(eventually([&] { return program.open_exits() + 1 == program.exits().size(); }));
+  const auto found = read_changes(program.memory().fd(), {&used_anew, 1});
+  EXPECT_EQ(found.at(0).there, used_anew.from);
   EXPECT_EQ(program.end(), "right\n");
 }
 

@@ -1,23 +1,29 @@
 #!/usr/bin/env bash
-# kill_rounds.sh [N] [SUPERPROFILER] [TARGETS]: counts running programs exactly and kills superprofiler
-# at a random moment, N times (200): in turn programs with thousands of hot breakpoints and one or eight
-# threads, threads that wait for each other, a tree of forks, and attached programs. Each program must
-# continue and end with the right answer. Prints how many breakpoints were inserted at every tenth kill.
+# kill_rounds.sh [N] [SUPERPROFILER] [TARGETS] [KINDS]: counts running programs exactly and kills
+# superprofiler at a random moment, N times (200): in turn programs with thousands of hot breakpoints and
+# one or eight threads, threads that wait for each other, a tree of forks, and attached programs, with
+# --single; gzip, xz and python3 with -a, from copies. Each program must continue and end with the right
+# answer. Prints how many breakpoints were inserted at every tenth kill. KINDS are the numbers below
+# ("6 7 8": the last three); all unless given.
 # SUPERPROFILER defaults to build/release, TARGETS (the built tests/targets) to build/dev.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rounds=${1:-200}
 superprofiler=${2:-$root/build/release/src/superprofiler}
 targets=${3:-$root/build/dev/tests/targets}
+read -ra kinds <<<"${4:-0 1 2 3 4 5 6 7 8}"
 directory=$(mktemp -d)
-options=(-q --single -o "$directory" --name run --overwrite)
+options=(-q -o "$directory" --name run --overwrite)
 profiler=0 target=0
 [[ -x $targets/steady ]] || { echo "no test programs in $targets: build the dev preset"; exit 2; }
 failures=0
 answers=
 trap 'kill -KILL $profiler $target 2>/dev/null; rm -rf "$directory"' EXIT
 
-pause() { sleep "$(printf '0.%03d' $((RANDOM % ${1:-300})))"; }
+pause() { # at most so many milliseconds
+  local pause=$((RANDOM % $1))
+  sleep "$((pause / 1000)).$(printf '%03d' $((pause % 1000)))"
+}
 complain() {
   echo "round $round ($kind): $*"
   failures=$((failures + 1))
@@ -33,6 +39,7 @@ await() { # SECONDS COMMAND...
 }
 ready() { grep -q ready "$answers"; }
 right() { [[ $(cat "$answers") == "$1" ]]; }
+right_sum() { [[ $(cksum <"$answers") == "$1" ]]; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 planted() { # counts the breakpoints in the code of the program and its libraries
   python3 - "$1" <<'END' 2>/dev/null >>"$directory/planted"
@@ -60,7 +67,7 @@ attached() { # THREADS WORKERS
   target=$!
   exec 9>"$directory/input" # keeps its stdin open until the end
   await 30 ready || complain "it did not begin"
-  "$superprofiler" "${options[@]}" -p $target 2>/dev/null &
+  "$superprofiler" --single "${options[@]}" -p $target 2>/dev/null &
   profiler=$!
   pause 400
   ((round % 10 == 0)) && planted $target
@@ -73,12 +80,12 @@ attached() { # THREADS WORKERS
   right $'ready\nright' || complain "it said $(cat "$answers")"
   rm -f "$directory/input"
 }
-launched() { # ANSWER COMMAND...: kills it at any time, even before the program begins
-  local answer=$1
-  shift
-  "$superprofiler" "${options[@]}" -- "$@" >"$answers" 2>"$answers.err" &
+launched() { # IS_RIGHT ANSWER MILLISECONDS OPTION COMMAND...: kills it at any time, even before it begins
+  local is_right=$1 answer=$2 longest=$3 mode=$4
+  shift 4
+  "$superprofiler" "$mode" "${options[@]}" -- "$@" >"$answers" 2>"$answers.err" &
   profiler=$!
-  pause 900
+  pause "$longest"
   local children child
   children=$(cat /proc/$profiler/task/$profiler/children 2>/dev/null)
   ((round % 10 < 2)) && for child in $children; do planted "$child"; done
@@ -88,7 +95,7 @@ launched() { # ANSWER COMMAND...: kills it at any time, even before the program 
     await 60 gone "$child" || complain "it hangs"
   done
   if [[ -s $answers ]]; then
-    right "$answer" || complain "it said $(cat "$answers")"
+    "$is_right" "$answer" || complain "it said $(head -c 200 "$answers" | tr -d '\0')"
   elif [[ -s $answers.err ]]; then
     complain "it said $(head -1 "$answers.err")"
   else
@@ -99,18 +106,31 @@ launched() { # ANSWER COMMAND...: kills it at any time, even before the program 
 }
 
 unanswered=0
+counted() { launched right "$1" 900 --single "${@:2}"; }
+from_copies() { launched right_sum "$1" 3000 -a "${@:2}"; }
+input=$directory/words
+seq 1 700000 >"$input"
+zipped=$(gzip -9 -c "$input" | cksum)
+packed=$(xz -c -T2 -2 "$input" | cksum)
+script='import json
+for k in range(30): text = json.dumps({str(i): [i, str(i) * 3] for i in range(4000)}); back = sorted(json.loads(text).items())
+print(len(text), back[7])'
+listed=$(python3 -c "$script" | cksum)
 one=$("$targets/many_blocks" 1 100)
 eight=$("$targets/many_blocks" 8 12)
 for ((round = 1; round <= rounds; ++round)); do
   answers=$directory/$round # a program that was overlooked writes into its own file
   : >"$answers"
-  case $((round % 6)) in
+  case ${kinds[round % ${#kinds[@]}]} in
   0) kind="one thread, attached" && attached 1 ;;
   1) kind="threads and children, attached" && attached 6 4 ;;
-  2) kind="threads" && launched "16000 8000" "$targets/counted_threads" 8 2000 ;;
-  4) kind="thousands, one thread" && launched "$one" "$targets/many_blocks" 1 100 ;;
-  5) kind="thousands, threads" && launched "$eight" "$targets/many_blocks" 8 12 ;;
-  3) kind="forks" && launched "255 processes, 0 bad" "$targets/fork_tree" 8 ;;
+  2) kind="threads" && counted "16000 8000" "$targets/counted_threads" 8 2000 ;;
+  4) kind="thousands, one thread" && counted "$one" "$targets/many_blocks" 1 100 ;;
+  5) kind="thousands, threads" && counted "$eight" "$targets/many_blocks" 8 12 ;;
+  3) kind="forks" && counted "255 processes, 0 bad" "$targets/fork_tree" 8 ;;
+  6) kind="gzip" && from_copies "$zipped" gzip -9 -c "$input" ;;
+  7) kind="xz" && from_copies "$packed" xz -c -T2 -2 "$input" ;;
+  8) kind="python3" && from_copies "$listed" python3 -c "$script" ;;
   esac
 done
 echo "$rounds kills, $failures failures, $unanswered without an answer (killed before the program began, or it died); breakpoints at a kill:" \

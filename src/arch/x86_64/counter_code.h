@@ -22,7 +22,8 @@ namespace sp::arch::x86_64 {
 [[nodiscard]] MovedInstruction push_register(unsigned reg);
 [[nodiscard]] MovedInstruction pop_register(unsigned reg);
 
-/// A nop of five bytes.
+/// A nop of one byte, and one of five.
+[[nodiscard]] MovedInstruction short_nop();
 [[nodiscard]] MovedInstruction long_nop();
 
 }  // namespace sp::arch::x86_64

@@ -27,6 +27,18 @@ bool overlap_each_other(std::span<const CodeChange> sorted) {
                             }) != sorted.end();
 }
 
+/// Those at whose places nobody else has written.
+std::vector<CodeChange> find_intact(int memory, std::span<const CodeChange> changes,
+                                    const std::function<bool(const FoundBytes&)>& leaves_out = {}) {
+  std::vector<CodeChange> intact;
+  for (const FoundBytes& found : read_changes(memory, changes)) {
+    if (is_of_change(found.change, found.there) && !(leaves_out && leaves_out(found))) {
+      intact.push_back(found.change);
+    }
+  }
+  return intact;
+}
+
 }  // namespace
 
 CodePatches::~CodePatches() {
@@ -165,13 +177,7 @@ core::Result<void> CodePatches::remove(std::span<const Address> heads,
     }
   }
   sort_changes(changes);
-  const auto found = read_changes(code_.memory().fd(), changes);
-  std::vector<CodeChange> there;
-  for (const FoundBytes& one : found) {
-    if (is_of_change(one.change, one.there)) {
-      there.push_back(one.change);
-    }
-  }
+  const auto there = find_intact(code_.memory().fd(), changes);
   auto result = take_steps(there, stop_woken);
   if (!result) {
     undo(there);
@@ -196,6 +202,7 @@ core::Result<void> CodePatches::remove_all(const StopWoken& stop_woken) {
 
 bool CodePatches::add_exits(std::span<const CodeChange> exits) {
   for (const CodeChange& exit : exits) {
+    remove_exits(exit.range());
     const auto id = add_to_journals(exit, exit.from);
     if (id == Journal::kNoEntry) {
       return false;
@@ -206,12 +213,22 @@ bool CodePatches::add_exits(std::span<const CodeChange> exits) {
 }
 
 void CodePatches::remove_exits(core::AddressRange range) {
-  std::erase_if(exits_, [&](const auto& exit) {
-    const bool is_inside = range.contains(exit.first);
-    if (is_inside) {
-      guardian_.journal().remove_change(exit.second.journal_entry);
-    }
-    return is_inside;
+  const auto first = exits_.lower_bound(range.begin);
+  const auto end = exits_.lower_bound(range.end);
+  for (auto exit = first; exit != end; ++exit) {
+    guardian_.journal().remove_change(exit->second.journal_entry);
+  }
+  exits_.erase(first, end);
+}
+
+void CodePatches::open_exits() const {
+  std::vector<CodeChange> exits;
+  for (const auto& [address, entry] : exits_) {
+    exits.push_back(entry.change);
+  }
+  (void)take_steps(find_intact(code_.memory().fd(), exits), [] {
+    wait_for_every_cpu();
+    return true;
   });
 }
 
@@ -238,13 +255,8 @@ bool CodePatches::restore_child(const TargetMemory& child) const {
     changes.push_back(entry.change.reversed());
   }
   sort_changes(changes);
-  const auto found = read_changes(child.fd(), changes);
-  std::vector<CodeChange> there;
-  for (const FoundBytes& one : found) {
-    if (is_of_change(one.change, one.there) && !is_breakpoint_only(one)) {
-      there.push_back(one.change);
-    }
-  }
+  const auto there = find_intact(child.fd(), changes,
+                                 [this](const FoundBytes& one) { return is_breakpoint_only(one); });
   // Its only thread is stopped: the order does not matter to it, but to the guardian, should we
   // die.
   return take_step(child.fd(), there, ChangeStep::hold) &&

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -58,10 +59,16 @@ class CodePatches {
   [[nodiscard]] core::Result<void> remove_all(const StopWoken& stop_woken);
 
   /// Ways out of copies, which the guardian opens if superprofiler is killed (`from`: what is
-  /// there, `to`: a jump to the original). False if the journal is full.
+  /// there, `to`: a jump to the original). Before a thread can come to the copies. False if the
+  /// journal is full.
   [[nodiscard]] bool add_exits(std::span<const CodeChange> exits);
-  /// Before other code is written to the copies in a range.
+  /// Before other code is written to the copies in a range, or their memory is unmapped. Until then
+  /// the guardian opens them even when the jumps to them are removed: a child may be born with
+  /// both.
   void remove_exits(core::AddressRange range);
+  /// Opens all of them while threads run, once the jumps to the copies are removed (with those, who
+  /// leaves a copy would come back for ever): soon nobody is in a copy.
+  void open_exits() const;
 
   /// A jump begins there.
   [[nodiscard]] bool is_patched(core::Address address) const { return jumps_.contains(address); }
@@ -102,7 +109,7 @@ class CodePatches {
   Guardian& guardian_;
   std::unordered_map<core::Address, Entry> jumps_;
   std::vector<Entry> removed_;
-  std::unordered_map<core::Address, Entry> exits_;
+  std::map<core::Address, Entry> exits_;
   /// Where a thread may be held by a breakpoint, and the entry in the target's journal if that is
   /// not a site's.
   std::unordered_map<core::Address, TargetJournal::EntryId> trap_entries_;

@@ -235,6 +235,67 @@ TEST_F(CopyFunction, names_loop_heads_as_exits) {
   ASSERT_EQ(copy->exits.size(), 1U);
   EXPECT_EQ(copy->exits[0].original, kStart + 2);
   EXPECT_EQ(copy->exits[0].at, copy->blocks[1].copy);
+  EXPECT_EQ(copy->exits[0].size, 5);
+}
+
+TEST_F(CopyFunction, has_room_for_an_exit_where_the_counter_cannot_be_first) {
+  HandMade short_head(
+      "48 39 f7"  // cmp %rsi,%rdi
+      "0f 94 c0"  // sete %al
+      "48 ff cf"  // dec %rdi
+      "75 f8"     // jne 0x401003
+      "c3");
+  const auto with_nop = copy_function(*short_head, kPlace);
+  ASSERT_TRUE(with_nop);
+  EXPECT_EQ(difference(*short_head, *with_nop), "");
+  ASSERT_EQ(with_nop->exits.size(), 1U);
+  EXPECT_EQ(with_nop->exits[0].room, 5);
+  const auto at = static_cast<std::ptrdiff_t>(with_nop->exits[0].at - with_nop->at);
+  EXPECT_EQ(std::vector(with_nop->code.begin() + at, with_nop->code.begin() + at + 8),
+            bytes_of("0f 1f 44 00 00 0f 94 c0"));
+
+  HandMade long_head(
+      "48 39 f7"              // cmp %rsi,%rdi
+      "0f 94 05 00 00 00 00"  // sete 0(%rip)
+      "48 ff cf"              // dec %rdi
+      "75 f4"                 // jne 0x401003
+      "c3");
+  const auto with_own = copy_function(*long_head, kPlace);
+  ASSERT_TRUE(with_own);
+  EXPECT_EQ(difference(*long_head, *with_own), "");
+  ASSERT_EQ(with_own->exits.size(), 1U);
+  EXPECT_EQ(with_own->exits[0].room, 7);
+}
+
+TEST_F(CopyFunction, has_no_loop_head_across_two_cache_lines) {
+  HandMade function(
+      "31 c0"     // xor %eax,%eax
+      "48 01 f8"  // add %rdi,%rax
+      "48 ff cf"  // dec %rdi
+      "75 f8"     // jne 0x401002
+      "c3");
+  const auto usual = copy_function(*function, kPlace);
+  ASSERT_TRUE(usual);
+  int padded = 0;
+  for (std::uint64_t shift = 0; shift < 64; ++shift) {
+    core::CopyPlace place = kPlace;
+    place.at = place.at + shift;
+    const auto copy = copy_function(*function, place);
+    ASSERT_TRUE(copy);
+    EXPECT_EQ(difference(*function, *copy), "");
+    EXPECT_NE(copy->exits[0].at.value() % 64, 63U);
+    if (copy->code.size() == usual->code.size()) {
+      continue;
+    }
+    ++padded;
+    const auto padding = copy->to_original(copy->exits[0].at - 1);
+    ASSERT_TRUE(padding);
+    EXPECT_EQ(padding->original, kStart + 2);
+    EXPECT_EQ(padding->block, 1U);
+    EXPECT_FALSE(padding->is_counted);
+    EXPECT_EQ(copy->to_copy(kStart + 2), copy->exits[0].at);
+  }
+  EXPECT_EQ(padded, 1);
 }
 
 TEST_F(CopyFunction, refuses_what_it_cannot_prove) {

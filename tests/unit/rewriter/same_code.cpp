@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "arch/x86_64/decoder.h"
+#include "arch/x86_64/live_patch.h"
 
 namespace sp::rewriter {
 namespace {
@@ -111,14 +112,7 @@ class Comparison {
     if (found.empty()) {
       found = check_landings();
     }
-    for (const core::CopyExit& exit : copy_.exits) {
-      const auto point = copy_.to_original(exit.at);
-      if (!point || point->original != exit.original || point->is_counted || exit.room < 5 ||
-          text_in_copy(exit.at).size < exit.room) {
-        found = fmt::format("exit at {:x}", exit.at.value());
-      }
-    }
-    return found;
+    return found.empty() ? check_exits() : found;
   }
 
  private:
@@ -242,6 +236,30 @@ class Comparison {
     }
     const auto point = copy_.to_original(in_copy);
     return point && point->original == original && point->undo == core::CopyUndo{};
+  }
+
+  /// Each jump back in the copy leads to one, and it is where a jump can be written.
+  std::string check_exits() {
+    std::set<Address> places;
+    for (const core::CopyExit& exit : copy_.exits) {
+      const auto point = copy_.to_original(exit.at);
+      const Text jump = disassembler_.read(exit.bytes, exit.at);
+      if (!point || point->original != exit.original || point->is_counted ||
+          point->undo != core::CopyUndo{} || text_in_copy(exit.at).size < exit.room ||
+          exit.room < exit.size || jump.size != exit.size || jump.target != exit.original ||
+          !arch::x86_64::LivePatch::is_seen_whole(exit.at)) {
+        return fmt::format("exit at {:x}", exit.at.value());
+      }
+      places.insert(exit.at);
+    }
+    for (const MapEntry& entry : copy_.map) {
+      const Address at = copy_.at + entry.copy;
+      const auto target = text_in_copy(at).target;
+      if (target && copy_.range().contains(*target) && *target <= at && !places.contains(*target)) {
+        return fmt::format("the loop at {:x} has no exit", target->value());
+      }
+    }
+    return "";
   }
 
   std::string check_landings() {

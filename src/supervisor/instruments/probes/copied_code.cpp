@@ -1,6 +1,7 @@
 #include "supervisor/instruments/probes/copied_code.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "supervisor/linux/target_memory.h"
 
@@ -102,6 +103,16 @@ void add_jumps(ProbedCode& code, const core::FunctionCopy& copy, std::vector<Cod
   }
 }
 
+std::vector<CodeChange> exits_of(const core::FunctionCopy& copy) {
+  std::vector<CodeChange> exits;
+  for (const core::CopyExit& exit : copy.exits) {
+    CodeChange& change = exits.emplace_back(CodeChange{exit.at, exit.size, {}, exit.bytes});
+    std::copy_n(copy.code.begin() + static_cast<std::ptrdiff_t>(exit.at - copy.at), exit.size,
+                change.from.begin());
+  }
+  return exits;
+}
+
 void add_heads(const core::CopyLanding& landing, std::vector<Address>& heads) {
   if (landing.form == core::CopyLanding::Form::jump) {
     heads.push_back(landing.at);
@@ -137,6 +148,9 @@ void unmap_copies(ProbedCode& code, pid_t tid) {
       continue;
     }
     for (const auto& [module, region] : (*space)->regions) {
+      for (const core::AddressRange mapped : region.regions()) {
+        code.patches().remove_exits(mapped);
+      }
       region.unmap(caller);
     }
     if ((*space)->slots) {

@@ -30,6 +30,9 @@ void remove_landings(ProbedCode& code, const core::FunctionCopy& copy);
 /// The landings that are jumps, with second jumps.
 void add_jumps(ProbedCode& code, const core::FunctionCopy& copy, std::vector<CodeChange>& jumps);
 
+/// The copy's exits, for CodePatches::add_exits().
+[[nodiscard]] std::vector<CodeChange> exits_of(const core::FunctionCopy& copy);
+
 /// Where the jumps of a landing begin; nothing if it is a breakpoint.
 void add_heads(const core::CopyLanding& landing, std::vector<core::Address>& heads);
 

@@ -88,7 +88,8 @@ const PreparedCopy* CopyInstallation::at(Address address) const {
 bool CopyInstallation::write_copies() {
   std::vector<Address> failed;
   for (const PreparedCopy& one : prepared_) {
-    if (!code_.memory().write(one.copy->at, one.copy->code)) {
+    if (!code_.memory().write(one.copy->at, one.copy->code) ||
+        !code_.patches().add_exits(exits_of(*one.copy))) {
       failed.push_back(one.copy->original.begin);
     }
   }

@@ -72,6 +72,7 @@ bool CopyInstaller::have_all_counters(const Tracee& tracee) const {
 
 void CopyInstaller::discard(ProbedCode& code, const PreparedCopy& prepared) {
   CopySpace& space = *code.copy_space();
+  code.patches().remove_exits(prepared.room);
   space.slots->free(prepared.first_counter, prepared.counters);
   space.give_back(prepared.room);
 }
@@ -160,10 +161,13 @@ void CopyInstaller::remove_all(const TracedProcess& process, const Tracee* stopp
   const bool is_done = world && CopyRemoval(code, tracees_, *world).run(code.copies().all().all());
   if (!is_done) {
     // Nobody may be within a jump while it changes but who executes it; that is all it takes.
-    (void)code.patches().remove_all([] {
+    const auto is_original = code.patches().remove_all([] {
       wait_for_every_cpu();
       return true;
     });
+    if (is_original) {
+      code.patches().open_exits();
+    }
     code.copy_space()->is_in_use = true;
   }
 }

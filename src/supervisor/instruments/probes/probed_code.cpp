@@ -36,6 +36,7 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
 
 void ProbedCode::forget_module(core::AddressRange mapped) {
   for (const auto& copy : copies_.all().in(mapped)) {
+    patches_.remove_exits(copy->range());
     copies_.end(*functions_.at(copy->original.begin));
   }
   patches_.forget(mapped);
