@@ -124,9 +124,13 @@ class ProbedCode : public InstrumentedCode {
     return site_of(first);
   }
   [[nodiscard]] ProbedFunction& function(std::uint32_t number) { return functions_[number]; }
-  /// The function's flow graph, with these leaders, too. Its blocks follow that.
-  [[nodiscard]] core::ControlFlowGraph remap(ProbedFunction& function,
-                                             std::span<const core::Address> leaders);
+  /// The function's flow graph, with these leaders, too.
+  [[nodiscard]] core::ControlFlowGraph map_with(const ProbedFunction& function,
+                                                std::span<const core::Address> leaders) {
+    return analyze(function, leaders);
+  }
+  /// The function's blocks become those of a graph that has no address unmapped, and get probes.
+  void adopt(ProbedFunction& function, const core::ControlFlowGraph& graph);
   /// The site for a landing of a copy that is a breakpoint.
   [[nodiscard]] BreakpointSite& landing_site(const core::Instruction& instruction,
                                              core::Address copy) {

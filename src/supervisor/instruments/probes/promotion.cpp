@@ -149,19 +149,20 @@ struct WaysIn {
   std::vector<Address> entries;
 };
 
-/// The function's graph with everything that may lead into it, and that.
-WaysIn find_ways_in(ProbedCode& code, ProbedFunction& function,
+/// The function's graph with everything that may lead into it, and that. Some of it may be no code
+/// at all, so nothing is changed there before the graph has proved to be whole.
+WaysIn find_ways_in(ProbedCode& code, const ProbedFunction& function,
                     const core::CodeReferences& references, std::uint64_t bias) {
   std::vector<Address> entries = function.landing_pads;
   entries.push_back(function.bounds.begin);
   add_within(function.bounds, references.jumps, bias, entries);
-  core::ControlFlowGraph graph = code.remap(function, entries);
+  core::ControlFlowGraph graph = code.map_with(function, entries);
   std::vector<Address> pointers;
   add_within(function.bounds, references.pointers, bias, pointers);
   std::erase_if(pointers, [&](Address at) { return is_within_instruction(graph, at); });
   if (!pointers.empty()) {
     entries.insert(entries.end(), pointers.begin(), pointers.end());
-    graph = code.remap(function, entries);
+    graph = code.map_with(function, entries);
   }
   return {std::move(graph), std::move(entries)};
 }
@@ -217,6 +218,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     CopyInstaller::discard(code, prepared);
     return tl::unexpected(copy.error());
   }
+  code.adopt(function, graph);
   prepared.copy = std::make_shared<core::FunctionCopy>(*std::move(copy));
   avoid(code.interrupted(), *prepared.copy);
   code.copy_space()->give_back({prepared.copy->range().end, prepared.room.end});
