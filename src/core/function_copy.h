@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -140,6 +141,10 @@ class FunctionCopy {
   bool is_complete = false;
 
   [[nodiscard]] AddressRange range() const { return {at, at + code.size()}; }
+  /// The copy jumps to the instruction there, in the original.
+  [[nodiscard]] bool is_kept(Address original_pc) const {
+    return std::find(kept.begin(), kept.end(), original_pc) != kept.end();
+  }
   /// The number of the block that holds an address of the original.
   [[nodiscard]] std::optional<std::uint32_t> block_of(Address original_pc) const;
   /// The landings whose jumps change the original between `pc` and where control next leaves the

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,34 @@ TEST(CopiesOfParts, are_entered_without_a_breakpoint) {
   const auto run = counted.files.run();
   EXPECT_GE(run.at("probes").at("copies").at("executions").get<std::uint64_t>(), 900'000U);
   EXPECT_LT(run.at("cost").at("stops").get<std::uint64_t>(), 20'000U);
+}
+
+TEST(CopiesOfSwitches, count_blocks_that_only_a_jump_shows_once_the_function_is_hot) {
+  const TempDir directory;
+  const Profiled counted = profile(directory, {"-q", "-a"}, {target("hidden_case"), "5000"});
+  EXPECT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  std::multiset<std::uint64_t> hits;
+  for (const BlockRow& block : blocks_of(counted.files, "hidden_case")) {
+    if (block.function == "each_round") {
+      hits.insert(block.hits);
+    }
+  }
+  EXPECT_EQ(hits, (std::multiset<std::uint64_t>{500, 4500, 5000}));
+}
+
+TEST(CopiesOfThreads, count_each_call_though_threads_stand_at_calls_when_they_are_made) {
+  if (!arch::Native::kHasCopies) {
+    GTEST_SKIP() << "no copies on this CPU";
+  }
+  for (int round = 0; round < scaled(8); ++round) {
+    const TempDir directory;
+    const Profiled counted =
+        profile(directory, {"-q", "-a"}, {target("counted_threads"), "32", "2000"});
+    EXPECT_EQ(counted.outcome.out, "64000 32000\n") << counted.outcome.text();
+    EXPECT_EQ(calls_of(counted.files, "count_one"), "64000 exact");
+    EXPECT_EQ(calls_of(counted.files, "count_pair"), "32000 exact");
+    EXPECT_EQ(calls_of(counted.files, "work"), "32 exact");
+  }
 }
 
 TEST(CopiesOfThreads, count_each_turn_of_a_loop_of_32_threads) {

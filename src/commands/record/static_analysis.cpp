@@ -103,6 +103,10 @@ tl::expected<core::FunctionCopy, core::CopyRefusal> StaticAnalysis::copy(
   core::FunctionToCopy known = function;
   known.is_complete =
       rewriter::jumps_through_pointers(*function.graph, function.bounds, function.code);
+  if (!known.is_complete) {
+    // A jump from the copy may lead to code that is not known, where nobody would count it.
+    return tl::unexpected(core::CopyRefusal::open_function);
+  }
   const auto& transfers = function.graph->transfers;
   if (!std::binary_search(transfers.begin(), transfers.end(), function.bounds.end)) {
     known.dead.push_back(rewriter::find_padding(function.behind, function.bounds.end));

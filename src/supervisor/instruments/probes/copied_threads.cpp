@@ -128,7 +128,15 @@ void enter_function_copy(const Tracee& tracee, bool is_counted) {
   FunctionCopies& copies = probed_code(*tracee.process).copies();
   const auto registers = ptrace::registers(tracee.id.tid);
   const auto copy = registers ? copies.all().of(Native::pc(*registers)) : nullptr;
-  const auto move = copy != nullptr ? move_to_copy(*copy, *registers, is_counted) : std::nullopt;
+  if (copy == nullptr) {
+    return;
+  }
+  if (copy->is_kept(Native::pc(*registers))) {
+    copies.adjust(copy->blocks[*copy->block_of(Native::pc(*registers))].counter,
+                  is_counted ? 0 : 1);  // it stays in the original, behind the block's landing
+    return;
+  }
+  const auto move = move_to_copy(*copy, *registers, is_counted);
   if (move && ptrace::set_registers(tracee.id.tid, move->registers)) {
     copies.adjust(move->counter, move->adjust);
   }

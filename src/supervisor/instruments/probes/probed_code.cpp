@@ -144,7 +144,6 @@ Address ProbedCode::choose_probe_of(const core::BasicBlock& block) {
 }
 
 void ProbedCode::insert_probes(const ProbedFunction& function) {
-  remove_entry_breakpoint(function);
   std::vector<BreakpointSite*> sites;
   for (const std::uint32_t number : function.blocks) {
     const Block& block = blocks_[number];
@@ -161,6 +160,8 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
   }
   probes_ += sites.size();
   insert_all(std::move(sites));
+  // Not before: other threads run, and would come in uncounted.
+  remove_entry_breakpoint(function);
 }
 
 void ProbedCode::remove_entry_breakpoint(const ProbedFunction& function) {
@@ -264,14 +265,11 @@ std::set<std::uint32_t> ProbedCode::with_uncountable(std::span<const std::uint32
   return all;
 }
 
-core::ControlFlowGraph ProbedCode::remap(ProbedFunction& function,
-                                         std::span<const Address> leaders) {
-  core::ControlFlowGraph graph = analyze(function, leaders);
+void ProbedCode::adopt(ProbedFunction& function, const core::ControlFlowGraph& graph) {
   function.unresolved = graph.unresolved;
   blocks_.update(function, graph, function.since.time,
                  [this](const core::BasicBlock& block) { return choose_probe_of(block); });
   insert_probes(function);
-  return graph;
 }
 
 void ProbedCode::collect_copies() {

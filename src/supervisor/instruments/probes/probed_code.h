@@ -127,9 +127,8 @@ class ProbedCode : public InstrumentedCode {
   /// The function's flow graph, as far as it follows from its code and from where control came in.
   [[nodiscard]] core::ControlFlowGraph analyze(const ProbedFunction& function,
                                                std::span<const core::Address> entered);
-  /// The same, and its blocks follow that.
-  [[nodiscard]] core::ControlFlowGraph remap(ProbedFunction& function,
-                                             std::span<const core::Address> leaders);
+  /// The function's blocks become those of a graph that has no address unmapped, and get probes.
+  void adopt(ProbedFunction& function, const core::ControlFlowGraph& graph);
   /// The site for a landing of a copy that is a breakpoint.
   [[nodiscard]] BreakpointSite& landing_site(const core::Instruction& instruction,
                                              core::Address copy) {

@@ -185,6 +185,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     CopyInstaller::discard(code, prepared);
     return tl::unexpected(copy.error());
   }
+  code.adopt(function, graph);
   prepared.copy = std::make_shared<core::FunctionCopy>(*std::move(copy));
   avoid(code.interrupted(), *prepared.copy);
   code.copy_space()->give_back({prepared.copy->range().end, prepared.room.end});

@@ -33,12 +33,12 @@ bool is_within_instruction(const core::ControlFlowGraph& graph, Address address)
 
 }  // namespace
 
-WaysIn WaysIntoFunctions::find(ProbedFunction& function) {
+WaysIn WaysIntoFunctions::find(const ProbedFunction& function) {
   Addresses parts;
   const bool are_all = is_called(function.bounds.begin) || add_parts(function, parts);
   WaysIn found = find_entries(function, [&](Addresses& entries) {
     entries.insert(entries.end(), parts.begin(), parts.end());
-    return code_.remap(function, entries);
+    return code_.analyze(function, entries);
   });
   found.are_all = are_all;
   return found;

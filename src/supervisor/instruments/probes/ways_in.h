@@ -26,8 +26,9 @@ class WaysIntoFunctions {
                     const core::CodeReferences& references, std::uint64_t bias)
       : code_(code), analysis_(analysis), references_(references), bias_(bias) {}
 
-  /// The function gets probes at what was not known of it.
-  [[nodiscard]] WaysIn find(ProbedFunction& function);
+  /// Some of it may be no code at all: nothing may be changed there before the graph has proved to
+  /// be whole.
+  [[nodiscard]] WaysIn find(const ProbedFunction& function);
 
  private:
   using Addresses = std::vector<core::Address>;
