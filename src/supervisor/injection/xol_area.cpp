@@ -10,6 +10,7 @@
 #include "core/mapping.h"
 #include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/ptrace.h"
 
 namespace sp::supervisor {
 namespace {
@@ -49,6 +50,17 @@ bool is_mapped(pid_t tid, core::AddressRange region) {
     return mapping.range.begin <= region.begin && region.end <= mapping.range.end &&
            mapping.inode == 0 && !mapping.shared && mapping.executable && !mapping.writable;
   });
+}
+
+/// A thread that stands behind the breakpoint at `site` is put in front of it: if we are killed in
+/// a call that it makes for us, that is where it goes on, and it meets the breakpoint again.
+void put_before(pid_t tid, Address site) {
+  auto registers = ptrace::registers(tid);
+  const Address pc = registers ? Native::pc(*registers) : site;
+  if (pc != site && Native::breakpoint_of_trap(pc) == site) {
+    Native::set_pc(*registers, site);
+    (void)ptrace::set_registers(tid, *registers);
+  }
 }
 
 bool reaches(Address a, Address b) {
@@ -127,10 +139,12 @@ XolArea::Region* XolArea::make_region(Address near, Address call, pid_t tid) {
   if (!gap) {
     return nullptr;
   }
+  put_before(tid, near);
   const auto made =
       remote_syscall(tid, call, SYS_mmap,
                      {gap->value(), kRegionSize, PROT_READ | PROT_EXEC,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0});
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0},
+                     true);
   if (!made || *made < 0) {
     return nullptr;
   }
