@@ -149,22 +149,38 @@ struct WaysIn {
   std::vector<Address> entries;
 };
 
-/// The function's graph with everything that may lead into it, and that. Some of it may be no code
-/// at all, so nothing is changed there before the graph has proved to be whole.
-WaysIn find_ways_in(ProbedCode& code, const ProbedFunction& function,
-                    const core::CodeReferences& references, std::uint64_t bias) {
+/// The function's graph with everything that may lead into it, and that; nothing if a jump may lead
+/// into the middle of an instruction. Changes nothing: bytes that are no code decode as jumps, too.
+std::optional<WaysIn> find_ways_in(ProbedCode& code, const ProbedFunction& function,
+                                   const core::CodeReferences& references, std::uint64_t bias) {
+  const core::ControlFlowGraph own = code.map_with(function, function.landing_pads);
+  const auto is_within = [&own](Address at) { return is_within_instruction(own, at); };
   std::vector<Address> entries = function.landing_pads;
   entries.push_back(function.bounds.begin);
   add_within(function.bounds, references.jumps, bias, entries);
-  core::ControlFlowGraph graph = code.map_with(function, entries);
+  if (std::any_of(entries.begin(), entries.end(), is_within)) {
+    return std::nullopt;
+  }
   std::vector<Address> pointers;
   add_within(function.bounds, references.pointers, bias, pointers);
-  std::erase_if(pointers, [&](Address at) { return is_within_instruction(graph, at); });
-  if (!pointers.empty()) {
-    entries.insert(entries.end(), pointers.begin(), pointers.end());
-    graph = code.map_with(function, entries);
+  std::erase_if(pointers, is_within);
+  entries.insert(entries.end(), pointers.begin(), pointers.end());
+  core::ControlFlowGraph graph = code.map_with(function, entries);
+  return WaysIn{std::move(graph), std::move(entries)};
+}
+
+/// From a copy nobody tells that control comes to code that is not known. What jumps there may be
+/// no code itself, so a destination within an instruction is none.
+void instrument_destinations(ProbedCode& code, std::span<const Address> destinations) {
+  for (const Address outside : destinations) {
+    if (!code.needs_instrumentation(outside)) {
+      continue;
+    }
+    const ProbedFunction* const function = code.functions().at(outside);
+    if (function == nullptr || code.map_with(*function, std::span(&outside, 1)).unmapped.empty()) {
+      code.instrument_function(outside, std::nullopt);
+    }
   }
-  return {std::move(graph), std::move(entries)};
 }
 
 }  // namespace
@@ -187,10 +203,11 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     return tl::unexpected(CopyRefusal::restartable_sequence);
   }
   instrument_stubs(code, *module, references.stubs);
-  auto [graph, entries] = find_ways_in(code, function, references, module->bias);
-  if (!covers(graph, code, function) || !graph.unmapped.empty()) {
+  auto ways_in = find_ways_in(code, function, references, module->bias);
+  if (!ways_in || !covers(ways_in->graph, code, function) || !ways_in->graph.unmapped.empty()) {
     return tl::unexpected(CopyRefusal::not_mapped);
   }
+  auto& [graph, entries] = *ways_in;
   core::FunctionToCopy to_copy;
   to_copy.bounds = function.bounds;
   to_copy.code = bytes;
@@ -202,11 +219,6 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     return tl::unexpected(CopyRefusal::open_function);  // most of its landings would be breakpoints
   }
   to_copy.allow_spill = !references.has_own_stacks;
-  for (const Address outside : graph.transfers) {
-    if (code.needs_instrumentation(outside)) {
-      code.instrument_function(outside, std::nullopt);  // from a copy nobody tells of it
-    }
-  }
   PreparedCopy prepared;
   prepared.function = function.number;
   const auto place = find_place(tracee, function, graph.blocks.size(), prepared);
@@ -218,6 +230,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     CopyInstaller::discard(code, prepared);
     return tl::unexpected(copy.error());
   }
+  instrument_destinations(code, graph.transfers);
   code.adopt(function, graph);
   prepared.copy = std::make_shared<core::FunctionCopy>(*std::move(copy));
   avoid(code.interrupted(), *prepared.copy);
