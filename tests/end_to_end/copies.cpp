@@ -128,17 +128,34 @@ TEST(CopiesOfParts, are_entered_without_a_breakpoint) {
   EXPECT_LT(run.at("cost").at("stops").get<std::uint64_t>(), 20'000U);
 }
 
-TEST(CopiesOfSwitches, count_blocks_that_only_a_jump_shows_once_the_function_is_hot) {
-  const TempDir directory;
-  const Profiled counted = profile(directory, {"-q", "-a"}, {target("hidden_case"), "5000"});
-  EXPECT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+/// Of the blocks of each_round().
+std::multiset<std::uint64_t> hits_of_a_round(const RunFiles& files, const std::string& program) {
   std::multiset<std::uint64_t> hits;
-  for (const BlockRow& block : blocks_of(counted.files, "hidden_case")) {
+  for (const BlockRow& block : blocks_of(files, program)) {
     if (block.function == "each_round") {
       hits.insert(block.hits);
     }
   }
-  EXPECT_EQ(hits, (std::multiset<std::uint64_t>{500, 4500, 5000}));
+  return hits;
+}
+
+TEST(CopiesOfSwitches, count_blocks_that_only_a_jump_shows_once_the_function_is_hot) {
+  const TempDir directory;
+  const Profiled counted = profile(directory, {"-q", "-a"}, {target("hidden_case"), "5000"});
+  EXPECT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  EXPECT_EQ(hits_of_a_round(counted.files, "hidden_case"),
+            (std::multiset<std::uint64_t>{500, 4500, 5000}));
+}
+
+TEST(CopiesOfCode, leave_instructions_whole_that_data_seems_to_jump_into) {
+  if (!arch::Native::kHasCopies) {
+    GTEST_SKIP() << "no copies on this CPU";
+  }
+  const TempDir directory;
+  const Profiled counted = profile(directory, {"-q", "-a"}, {target("data_in_code")});
+  EXPECT_EQ(counted.outcome.out, "12516800\n") << counted.outcome.text();
+  EXPECT_EQ(hits_of_a_round(counted.files, "data_in_code"),
+            (std::multiset<std::uint64_t>{100, 100, 4900, 5000}));
 }
 
 TEST(CopiesOfThreads, count_each_call_though_threads_stand_at_calls_when_they_are_made) {

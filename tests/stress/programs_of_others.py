@@ -8,6 +8,7 @@ Modes: default, -a, -n, --single (default: all). Ways (default: launched,attache
   killed    attached, and superprofiler is killed at a random moment of these N seconds, again and again
   orphaned  launched, and superprofiler is killed at a random moment of the time that the program takes alone; its status
             is then not known
+The name "small" stands for all of small_programs.py, which take a second or less each: run them with --limit 60.
 Servers run under a load, whose output is compared too. A run may leave no more
 processes in its session than a run alone. A run over --limit
 seconds (900) is ended and said; so is a program that does not do the same twice alone. What is not installed is skipped,
@@ -28,6 +29,7 @@ import sys
 import tempfile
 import time
 
+import small_programs
 from stressors import MODES, ROOT, end_session, finish, processes_in
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
@@ -133,6 +135,18 @@ def cases(perl_source):
         "initdb": Case([*NOBODY, newest + "/initdb", "-D", "data", "-A", "trust", "-U", "sp", "-N"], postgres, prepare="chmod 755 . && mkdir -p data && chown 65534:65534 data"),
         "pgbench": Case([*NOBODY, newest + "/postgres", "-D", "data", "-k", "{d}/data", "-c", "listen_addresses="], postgres, prepare=DATABASE, ready="pg_isready -q -h {d}/data", load=PGBENCH, stop=signal.SIGINT),
     }
+
+
+def small_cases():
+    """Of small_programs.py; a script that is given to sh needs its package's program."""
+    known = {}
+    for name, (command, package, *others) in small_programs.table().items():
+        prepare, ignore = [*others, "", ""][:2]
+        needs = {name.partition("-")[0] if command[0] == "sh" else command[0]: package}
+        if command[0] == "./a":
+            needs = {"golang-go": {"go": package}, "ghc": {"ghc": package}, "ocaml-nox": {"ocamlopt": package}}.get(package, {package: package})
+        known[name] = Case(command, needs, small_programs.FILES + prepare, ignore=ignore)
+    return known
 
 
 class Run:
@@ -299,11 +313,16 @@ def main():
     asked = parser.parse_args()
     asked.superprofiler = os.path.abspath(asked.superprofiler)
     known = cases(asked.perl_source and os.path.abspath(asked.perl_source))
+    small = small_cases()
+    chosen = asked.names or [*known, *small]
+    if chosen == ["small"]:
+        chosen = [*small]
+    known |= small
     if asked.list:
         print(*known, sep="\n")
         return
     tried = failed = 0
-    for name in asked.names or known:
+    for name in chosen:
         case = known[name]
         if lacking := missing(case):
             print(f"{name}: skipped, not installed: {', '.join(lacking)}", flush=True)

@@ -134,6 +134,24 @@ std::vector<PreparedCopy> Promotion::prepare_all(Tracee& tracee,
   return all;
 }
 
+namespace {
+
+/// From a copy nobody tells that control comes to code that is not known. What jumps there may be
+/// no code itself, so a destination within an instruction is none.
+void instrument_destinations(ProbedCode& code, std::span<const Address> destinations) {
+  for (const Address outside : destinations) {
+    if (!code.needs_instrumentation(outside)) {
+      continue;
+    }
+    const ProbedFunction* const function = code.functions().at(outside);
+    if (function == nullptr || code.analyze(*function, std::span(&outside, 1)).unmapped.empty()) {
+      code.instrument_function(outside, std::nullopt);
+    }
+  }
+}
+
+}  // namespace
+
 Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunction& function) {
   ProbedCode& code = probed_code(*tracee.process);
   const FunctionIndex::Module* const module = code.functions().module_at(function.bounds.begin);
@@ -152,11 +170,11 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     return tl::unexpected(CopyRefusal::restartable_sequence);
   }
   instrument_stubs(code, *module, references.stubs);
-  auto [graph, entries, are_all] =
-      WaysIntoFunctions(code, analysis_, references, module->bias).find(function);
-  if (!covers(graph, code, function) || !graph.unmapped.empty()) {
+  auto ways_in = WaysIntoFunctions(code, analysis_, references, module->bias).find(function);
+  if (!ways_in || !covers(ways_in->graph, code, function) || !ways_in->graph.unmapped.empty()) {
     return tl::unexpected(CopyRefusal::not_mapped);
   }
+  auto& [graph, entries, are_all] = *ways_in;
   core::FunctionToCopy to_copy;
   to_copy.bounds = function.bounds;
   to_copy.code = bytes;
@@ -169,11 +187,6 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     return tl::unexpected(CopyRefusal::open_function);  // most of its landings would be breakpoints
   }
   to_copy.allow_spill = !references.has_own_stacks;
-  for (const Address outside : graph.transfers) {
-    if (code.needs_instrumentation(outside)) {
-      code.instrument_function(outside, std::nullopt);  // from a copy nobody tells of it
-    }
-  }
   PreparedCopy prepared;
   prepared.function = function.number;
   const auto place = find_place(tracee, function, graph.blocks.size(), prepared);
@@ -185,6 +198,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     CopyInstaller::discard(code, prepared);
     return tl::unexpected(copy.error());
   }
+  instrument_destinations(code, graph.transfers);
   code.adopt(function, graph);
   prepared.copy = std::make_shared<core::FunctionCopy>(*std::move(copy));
   avoid(code.interrupted(), *prepared.copy);

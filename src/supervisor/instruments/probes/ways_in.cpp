@@ -33,31 +33,33 @@ bool is_within_instruction(const core::ControlFlowGraph& graph, Address address)
 
 }  // namespace
 
-WaysIn WaysIntoFunctions::find(const ProbedFunction& function) {
+std::optional<WaysIn> WaysIntoFunctions::find(const ProbedFunction& function) {
   Addresses parts;
   const bool are_all = is_called(function.bounds.begin) || add_parts(function, parts);
-  WaysIn found = find_entries(function, [&](Addresses& entries) {
-    entries.insert(entries.end(), parts.begin(), parts.end());
-    return code_.analyze(function, entries);
-  });
-  found.are_all = are_all;
+  auto found = find_entries(function, parts);
+  if (found) {
+    found->are_all = are_all;
+  }
   return found;
 }
 
-template <typename Map>
-WaysIn WaysIntoFunctions::find_entries(const ProbedFunction& function, const Map& map) const {
+std::optional<WaysIn> WaysIntoFunctions::find_entries(const ProbedFunction& function,
+                                                      const Addresses& more) const {
+  const core::ControlFlowGraph own = code_.analyze(function, function.landing_pads);
+  const auto is_within = [&own](Address at) { return is_within_instruction(own, at); };
   WaysIn found;
   found.entries = function.landing_pads;
   found.entries.push_back(function.bounds.begin);
+  found.entries.insert(found.entries.end(), more.begin(), more.end());
   add_within(function.bounds, references_.jumps, found.entries);
-  found.graph = map(found.entries);
+  if (std::any_of(found.entries.begin(), found.entries.end(), is_within)) {
+    return std::nullopt;
+  }
   Addresses pointers;
   add_within(function.bounds, references_.pointers, pointers);
-  std::erase_if(pointers, [&](Address at) { return is_within_instruction(found.graph, at); });
-  if (!pointers.empty()) {
-    found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
-    found.graph = map(found.entries);
-  }
+  std::erase_if(pointers, is_within);
+  found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
+  found.graph = code_.analyze(function, found.entries);
   return found;
 }
 
@@ -82,15 +84,16 @@ bool WaysIntoFunctions::is_called(Address begin) const {
 const JumpsOut& WaysIntoFunctions::find_jumps_out(ProbedFunction& function) {
   if (function.jumps_out == nullptr) {
     auto out = std::make_shared<JumpsOut>();
-    const auto [graph, entries, are_all] =
-        find_entries(function, [&](const auto& from) { return code_.analyze(function, from); });
+    const auto ways_in = find_entries(function, {});
     std::vector<std::byte> bytes(function.bounds.size());
-    out->are_known = code_.fetch(function.bounds.begin, bytes) == bytes.size() &&
-                     graph.unmapped.empty() &&
-                     analysis_.jumps_through_pointers(graph, function.bounds, bytes);
-    for (const auto* const list : {&graph.transfers, &graph.table_destinations}) {
-      std::copy_if(list->begin(), list->end(), std::back_inserter(out->destinations),
-                   [&](Address at) { return !function.bounds.contains(at); });
+    if (ways_in && code_.fetch(function.bounds.begin, bytes) == bytes.size()) {
+      const core::ControlFlowGraph& graph = ways_in->graph;
+      out->are_known =
+          graph.unmapped.empty() && analysis_.jumps_through_pointers(graph, function.bounds, bytes);
+      for (const auto* const list : {&graph.transfers, &graph.table_destinations}) {
+        std::copy_if(list->begin(), list->end(), std::back_inserter(out->destinations),
+                     [&](Address at) { return !function.bounds.contains(at); });
+      }
     }
     function.jumps_out = std::move(out);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/address.h"
@@ -26,15 +27,15 @@ class WaysIntoFunctions {
                     const core::CodeReferences& references, std::uint64_t bias)
       : code_(code), analysis_(analysis), references_(references), bias_(bias) {}
 
-  /// Some of it may be no code at all: nothing may be changed there before the graph has proved to
-  /// be whole.
-  [[nodiscard]] WaysIn find(const ProbedFunction& function);
+  /// Nothing if a jump may lead into the middle of an instruction: bytes that are no code decode as
+  /// jumps, too.
+  [[nodiscard]] std::optional<WaysIn> find(const ProbedFunction& function);
 
  private:
   using Addresses = std::vector<core::Address>;
-  /// `map` makes a graph from entries.
-  template <typename Map>
-  [[nodiscard]] WaysIn find_entries(const ProbedFunction& function, const Map& map) const;
+  /// `more` are entries besides those that references tell of.
+  [[nodiscard]] std::optional<WaysIn> find_entries(const ProbedFunction& function,
+                                                   const Addresses& more) const;
   void add_within(core::AddressRange bounds, const std::vector<std::uint64_t>& references,
                   Addresses& to) const;
   [[nodiscard]] bool is_called(core::Address begin) const;
