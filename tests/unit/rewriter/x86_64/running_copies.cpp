@@ -22,6 +22,9 @@
 #include "rewriter/copy_function.h"
 #include "unit/rewriter/elf_functions.h"
 
+/// The handler of the traps, which the test's own instructions cause, allocates memory.
+extern "C" const char* __tsan_default_options() { return "report_signal_unsafe=0"; }
+
 namespace sp::rewriter {
 namespace {
 
