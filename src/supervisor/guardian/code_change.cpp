@@ -28,6 +28,12 @@ std::size_t head_size(Address address) {
 }
 
 void put_step(const CodeChange& change, ChangeStep step, std::span<std::byte> there) {
+  if (change.is_second) {
+    if (step != ChangeStep::hold) {
+      std::copy_n(change.to.begin(), change.size, there.begin());
+    }
+    return;
+  }
   const std::size_t head = head_size(change.address);
   switch (step) {
     case ChangeStep::hold:
@@ -95,7 +101,7 @@ void for_each_page_of(int memory, std::span<const CodeChange> changes, const Vis
 
 /// The first bytes would be torn if they were written with the page.
 bool needs_own_write(const CodeChange& change, ChangeStep step) {
-  return step != ChangeStep::tail && !is_held_by_breakpoint(change.address) &&
+  return step != ChangeStep::tail && !change.is_second && !is_held_by_breakpoint(change.address) &&
          !NativeLivePatch::is_in_word(change.address);
 }
 

@@ -17,7 +17,8 @@
 ///   tail  the bytes behind that;
 ///   head  the first bytes, which lets the waiting go on.
 /// Between two steps every CPU that may execute the code has to have entered the kernel, so that
-/// nobody executes what it has fetched before: 5 bytes in part old and in part new.
+/// nobody executes what it has fetched before: 5 bytes in part old and in part new. Second jumps
+/// are written as a whole with the tails: whoever leads to them waits by then.
 ///
 /// No thread's pc may be behind a change's first byte, within it.
 namespace sp::supervisor {
@@ -29,10 +30,13 @@ struct CodeChange {
   std::size_t size = 0;  // at least that of Native::LivePatch::kWait
   std::array<std::byte, kLongest> from{};
   std::array<std::byte, kLongest> to{};
+  /// A jump that nothing but another jump of ours leads to. It lies in bytes that are executed,
+  /// from an instruction before them on, as soon as that other jump is gone: nobody may wait there.
+  bool is_second = false;
 
   [[nodiscard]] core::AddressRange range() const { return {address, address + size}; }
   /// Back again.
-  [[nodiscard]] CodeChange reversed() const { return {address, size, to, from}; }
+  [[nodiscard]] CodeChange reversed() const { return {address, size, to, from, is_second}; }
 };
 
 /// Threads that come to its first byte meanwhile meet a breakpoint.

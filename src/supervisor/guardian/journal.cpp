@@ -70,7 +70,8 @@ Journal::EntryId Journal::add(std::uint32_t space, core::Address address,
 Journal::EntryId Journal::add_change(std::uint32_t space, const CodeChange& change) {
   return changes_.add(change.address, [&](Change& entry) {
     entry.space = space;
-    entry.size = static_cast<std::uint32_t>(change.size);
+    entry.size = static_cast<std::uint16_t>(change.size);
+    entry.is_second = change.is_second ? 1 : 0;
     entry.from = change.from;
     entry.to = change.to;
   });

@@ -74,7 +74,8 @@ class Journal {
   struct Change {
     std::atomic<std::uint64_t> address;
     std::uint32_t space;
-    std::uint32_t size;
+    std::uint16_t size;
+    std::uint16_t is_second;
     std::array<std::byte, CodeChange::kLongest> from;
     std::array<std::byte, CodeChange::kLongest> to;
   };

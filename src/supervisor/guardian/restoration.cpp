@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "arch/native.h"
@@ -132,9 +134,18 @@ void restore_breakpoints(Work& work) {
 }
 
 void complete_changes(std::span<Work> works) {
+  // A thread may have lost its CPU between a jump and the second one.
+  constexpr auto kForSecondJumps = std::chrono::milliseconds(20);
+  const bool has_second = std::any_of(works.begin(), works.end(), [](const Work& work) {
+    return std::any_of(work.changes.begin(), work.changes.end(),
+                       [](const CodeChange& change) { return change.is_second; });
+  });
   for (const ChangeStep step : {ChangeStep::hold, ChangeStep::tail, ChangeStep::head}) {
     if (step != ChangeStep::hold) {
       wait_for_every_cpu();
+    }
+    if (step == ChangeStep::tail && has_second) {
+      std::this_thread::sleep_for(kForSecondJumps);
     }
     for (const Work& work : works) {
       (void)take_step(work.memory.descriptor, work.changes, step);
@@ -163,7 +174,7 @@ std::vector<Work> collect(const Journal& journal, std::span<const SpaceMemory> m
   });
   journal.changes().for_each([&](core::Address address, const Journal::Change& entry) {
     for_each_of(entry.space, [&](Work& work) {
-      work.changes.push_back({address, entry.size, entry.from, entry.to});
+      work.changes.push_back({address, entry.size, entry.from, entry.to, entry.is_second != 0});
     });
   });
   for (Work& work : works) {

@@ -41,6 +41,9 @@ void Sampler::take(Tracee& tracee, core::TimePoint now, core::Duration latency) 
     }
     return;
   }
+  if (tracee.thread_state != nullptr && tracee.thread_state->registers_without_us() != nullptr) {
+    *registers = *tracee.thread_state->registers_without_us();
+  }
   const auto call = Native::leaving_syscall(*registers);
   on_system_call_ = call.has_value();
   asleep_ = call && (Native::returns_eintr(*registers) || Native::will_restart(*registers));

@@ -88,16 +88,17 @@ void remove_landings(ProbedCode& code, const core::FunctionCopy& copy) {
 }
 
 void add_jumps(ProbedCode& code, const core::FunctionCopy& copy, std::vector<CodeChange>& jumps) {
-  const auto add = [&](Address at, std::size_t size, const std::array<std::byte, 8>& bytes) {
-    CodeChange change{at, size, {}, bytes};
+  const auto add = [&](Address at, std::size_t size, const std::array<std::byte, 8>& bytes,
+                       bool is_second) {
+    CodeChange change{at, size, {}, bytes, is_second};
     (void)code.fetch(at, std::span(change.from).first(size));
     jumps.push_back(change);
   };
   for (const core::CopyLanding& landing : copy.landings) {
     if (landing.form == core::CopyLanding::Form::jump) {
-      add(landing.at, landing.size, landing.bytes);
+      add(landing.at, landing.size, landing.bytes, false);
       if (landing.via_size > 0) {
-        add(landing.via, landing.via_size, landing.via_bytes);
+        add(landing.via, landing.via_size, landing.via_bytes, true);
       }
     }
   }
@@ -106,7 +107,7 @@ void add_jumps(ProbedCode& code, const core::FunctionCopy& copy, std::vector<Cod
 std::vector<CodeChange> exits_of(const core::FunctionCopy& copy) {
   std::vector<CodeChange> exits;
   for (const core::CopyExit& exit : copy.exits) {
-    CodeChange& change = exits.emplace_back(CodeChange{exit.at, exit.size, {}, exit.bytes});
+    CodeChange& change = exits.emplace_back(CodeChange{exit.at, exit.size, {}, exit.bytes, false});
     std::copy_n(copy.code.begin() + static_cast<std::ptrdiff_t>(exit.at - copy.at), exit.size,
                 change.from.begin());
   }

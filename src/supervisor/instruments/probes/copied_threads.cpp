@@ -15,9 +15,9 @@ namespace sp::supervisor {
 
 using arch::Native;
 
-void leave_function_copy(const Tracee& tracee) {
+void look_outside_of_copy(const Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
-  FunctionCopies& copies = probed_code(*tracee.process).copies();
+  const FunctionCopies& copies = probed_code(*tracee.process).copies();
   thread.out_of_copy.reset();
   if (copies.all().empty()) {
     return;
@@ -28,29 +28,18 @@ void leave_function_copy(const Tracee& tracee) {
     return;
   }
   ThreadMemory memory(tracee.id.tid);
-  const auto move = move_to_original(*copy, *registers, memory);
-  if (!move || !ptrace::set_registers(tracee.id.tid, move->registers)) {
-    return;
+  if (const auto move = move_to_original(*copy, *registers, memory)) {
+    thread.out_of_copy = OutOfCopy{*registers, move->registers, move->counter, move->adjust};
   }
-  copies.adjust(move->counter, move->adjust);
-  thread.out_of_copy = OutOfCopy{*registers, move->registers, move->counter, move->adjust};
 }
 
-void return_to_copy(const Tracee& tracee) {
+void leave_function_copy(const Tracee& tracee) {
+  look_outside_of_copy(tracee);
   const auto out = std::exchange(probed_thread(tracee).out_of_copy, std::nullopt);
-  if (!out) {
-    return;
-  }
-  FunctionCopies& copies = probed_code(*tracee.process).copies();
-  const auto registers = ptrace::registers(tracee.id.tid);
-  if (registers && *registers == out->outside &&
-      copies.all().at(Native::pc(out->inside)) != nullptr &&
-      ptrace::set_registers(tracee.id.tid, out->inside)) {
-    copies.adjust(out->counter, -out->adjusted);
+  if (out && ptrace::set_registers(tracee.id.tid, out->outside)) {
+    probed_code(*tracee.process).copies().adjust(out->counter, out->adjusted);
   }
 }
-
-void stay_out_of_copy(const Tracee& tracee) { probed_thread(tracee).out_of_copy.reset(); }
 
 namespace {
 
@@ -73,55 +62,55 @@ void translate_fault(pid_t tid, const OutOfCopy& out) {
   }
 }
 
-/// Executes the thread's next instructions in its stead, up to where the original code is as it
+/// Executes the next instructions in the thread's stead, up to where the original code is as it
 /// was. A signal that comes from outside may as well have come some instructions later.
-void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy) {
+void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy,
+                   ptrace::Registers& registers) {
   constexpr int kMost = 32;
   ProbedCode& code = probed_code(*tracee.process);
-  auto registers = ptrace::registers(tracee.id.tid);
   ThreadMemory memory(tracee.id.tid);
-  for (int i = 0; registers && i < kMost; ++i) {
-    const core::Address pc = Native::pc(*registers);
+  for (int i = 0; i < kMost; ++i) {
+    const core::Address pc = Native::pc(registers);
     if (!copy.original.contains(pc) || copy.changes_from(pc).empty()) {
       break;
     }
     std::array<std::byte, kLongestCode> bytes{};
     (void)code.fetch(pc, bytes);
-    if (Native::emulate(*registers, bytes, memory) != arch::Emulated::done) {
+    if (Native::emulate(registers, bytes, memory) != arch::Emulated::done) {
       break;
     }
-  }
-  if (registers) {
-    (void)ptrace::set_registers(tracee.id.tid, *registers);
   }
 }
 
 }  // namespace
 
+/// If we are killed before the last step the thread goes on where it stopped, in the copy: in the
+/// original it would come to jumps that are in the middle of its instructions.
 void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer) {
-  ProbedThread& thread = probed_thread(tracee);
-  if (thread.out_of_copy) {
-    translate_fault(tracee.id.tid, *thread.out_of_copy);
-  }
   ProbedCode& code = probed_code(*tracee.process);
-  const auto registers = ptrace::registers(tracee.id.tid);
-  if (!registers) {
+  const auto out = std::exchange(probed_thread(tracee).out_of_copy, std::nullopt);
+  const auto before = ptrace::registers(tracee.id.tid);
+  if (!before) {
     return;
   }
-  core::Address pc = Native::pc(*registers);
-  const auto copy = code.copies().all().of(pc);
-  if (copy != nullptr && !copy->changes_from(pc).empty()) {
+  ptrace::Registers registers = out ? out->outside : *before;
+  if (out) {
+    translate_fault(tracee.id.tid, *out);
+  }
+  const auto copy = code.copies().all().of(Native::pc(registers));
+  if (copy != nullptr && !copy->changes_from(Native::pc(registers)).empty()) {
     if (!is_fault(tracee.id.tid)) {
-      emulate_ahead(tracee, *copy);
+      emulate_ahead(tracee, *copy, registers);
     }
-    const auto now = ptrace::registers(tracee.id.tid);
-    pc = now ? Native::pc(*now) : pc;
+    const core::Address pc = Native::pc(registers);
     if (copy->original.contains(pc) && !copy->changes_from(pc).empty()) {
       installer.give_way(tracee, *copy, pc);
     }
   }
-  thread.out_of_copy.reset();
-  code.note_interrupted(pc);
+  if (!(registers == *before) && ptrace::set_registers(tracee.id.tid, registers) && out) {
+    code.copies().adjust(out->counter, out->adjusted);
+  }
+  code.note_interrupted(Native::pc(registers));
 }
 
 void enter_function_copy(const Tracee& tracee, bool is_counted) {

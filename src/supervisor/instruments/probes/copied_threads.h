@@ -14,16 +14,14 @@ namespace sp::supervisor {
 /// How long all threads may take to stop.
 inline constexpr core::Duration kLongestWorldStop = std::chrono::milliseconds(100);
 
-/// A stopped thread whose pc is in a function's copy is put to the original instruction: nobody
-/// else is to see a copy. It stays there if a signal is delivered, else return_to_copy() puts it
-/// back.
+/// Finds out where in the original a stopped thread is whose pc is in a function's copy
+/// (ProbedThread::out_of_copy): nobody else is to see a copy. The thread itself stays there: were
+/// we killed, it could not go on in the original, which has jumps.
+void look_outside_of_copy(const Tracee& tracee);
+/// Puts the thread to the original, where it can go on.
 void leave_function_copy(const Tracee& tracee);
-/// The thread is about to go on without a signal.
-void return_to_copy(const Tracee& tracee);
-/// The thread goes on from where it was put.
-void stay_out_of_copy(const Tracee& tracee);
-/// The thread, which was put out of a copy, is about to be delivered a signal, and so will go on
-/// from there, in the original, once a handler returns. Sees to it that it can.
+/// The thread is about to be delivered a signal, and so will go on in the original once a handler
+/// returns. Puts it there, and sees to it that it can.
 void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer);
 /// A stopped thread whose pc is in the original of a function that runs from a copy, where a
 /// breakpoint was removed or an execution of its block begins: puts it into the copy. `is_counted`:

@@ -1,5 +1,7 @@
 #include "supervisor/instruments/probes/copy_removal.h"
 
+#include <map>
+
 #include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/instruments/probes/copied_code.h"
@@ -16,16 +18,14 @@ bool CopyRemoval::run(const std::vector<CopiedFunctions::Copy>& copies) {
       add_heads(landing, heads);
     }
   }
-  leave_copies();
-  const auto done = code_.patches().remove(heads, [this] {
-    const bool is_stopped = world_.stop_woken(kLongestWorldStop).has_value();
-    leave_copies();
-    return is_stopped;
-  });
+  const auto done = code_.patches().remove(
+      heads, [this] { return world_.stop_woken(kLongestWorldStop).has_value(); });
   if (!done) {
     core::log_note("functions still run from their copies: {}", done.error().message());
     return false;
   }
+  leave_second_jumps(copies);
+  leave_copies();  // if we had been killed before, the original could not be executed everywhere
   for (const auto& copy : copies) {
     remove_landings(code_, *copy);
   }
@@ -55,12 +55,31 @@ void CopyRemoval::uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies
   }
 }
 
+/// A thread may have been stopped between a jump and the second one, which is not there any more.
+void CopyRemoval::leave_second_jumps(const std::vector<CopiedFunctions::Copy>& copies) {
+  std::map<Address, Address> leader_of;
+  for (const auto& copy : copies) {
+    for (const core::CopyLanding& landing : copy->landings) {
+      if (landing.via_size > 0) {
+        leader_of[landing.via] = landing.at;
+      }
+    }
+  }
+  for (const HeldThread& held : world_.threads()) {
+    auto registers = ptrace::registers(held.tid);
+    const auto leader = registers ? leader_of.find(arch::Native::pc(*registers)) : leader_of.end();
+    if (leader != leader_of.end()) {
+      arch::Native::set_pc(*registers, leader->second);
+      (void)ptrace::set_registers(held.tid, *registers);
+    }
+  }
+}
+
 void CopyRemoval::leave_copies() {
   for (const HeldThread& held : world_.threads()) {
     Tracee* const tracee = tracees_.find(held.tid);
     if (tracee != nullptr && tracee->thread_state != nullptr) {
       leave_function_copy(*tracee);
-      stay_out_of_copy(*tracee);
     }
   }
 }

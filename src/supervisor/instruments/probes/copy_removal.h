@@ -23,6 +23,7 @@ class CopyRemoval {
   void uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies);
 
  private:
+  void leave_second_jumps(const std::vector<CopiedFunctions::Copy>& copies);
   void leave_copies();
 
   ProbedCode& code_;

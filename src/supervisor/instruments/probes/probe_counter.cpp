@@ -155,7 +155,7 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
   } else {
     HitCounter::leave_displaced_instruction(tracee);
   }
-  leave_function_copy(tracee);
+  look_outside_of_copy(tracee);
   if (thread.window) {
     exploration_.end(tracee);
   }
@@ -206,7 +206,7 @@ void ProbeCounter::resume(Tracee& tracee, int signal) {
   }
   if (tracee.process->code_state != nullptr && !probed_thread(tracee).window) {
     if (signal == 0) {
-      return_to_copy(tracee);
+      probed_thread(tracee).out_of_copy.reset();
     } else {
       promotion_.prepare_for_signal(tracee);
     }
@@ -234,7 +234,7 @@ bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
   }
   on_other_stop(tracee);
   ProbedThread& thread = probed_thread(tracee);
-  stay_out_of_copy(tracee);
+  leave_function_copy(tracee);
   if (thread.counts_in != nullptr) {
     (void)set_counter_base(tracee.id.tid, 0);
   }

@@ -16,12 +16,12 @@
 
 namespace sp::supervisor {
 
-/// Where a thread stood in a copy, and where it was put.
+/// Where a thread stands in a copy, and where that is in the original.
 struct OutOfCopy {
   ptrace::Registers inside;
   ptrace::Registers outside;
   std::uint64_t counter = 0;
-  int adjusted = 0;  // the counter, see ThreadMove
+  int adjusted = 0;  // the counter, once it is put there; see ThreadMove
 };
 
 /// Where a thread is, as far as probes go (default mode).
@@ -46,11 +46,15 @@ struct ProbedThread : ThreadState {
   Hit last_hit;
   core::TimePoint resumed_at;  // from its last hit; zero: it had another stop since
 
-  /// It was stopped in a function's copy and stands in the original, from where it goes back.
+  /// It is stopped in a function's copy.
   std::optional<OutOfCopy> out_of_copy;
   /// Where it counts; null: it has no counters.
   std::shared_ptr<CopySpace> counts_in;
   pid_t tid = 0;
+
+  [[nodiscard]] const ptrace::Registers* registers_without_us() const override {
+    return out_of_copy ? &out_of_copy->outside : nullptr;
+  }
 
   ProbedThread() = default;
   ProbedThread(const ProbedThread&) = delete;

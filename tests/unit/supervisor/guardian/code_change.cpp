@@ -5,10 +5,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "arch/native.h"
 #include "core/fd.h"
@@ -73,6 +75,27 @@ TEST(CodeChange, holds_by_a_breakpoint_only_what_lies_across_cache_lines) {
   EXPECT_EQ(is_held_by_breakpoint(Address{4096 + 63}), crosses);
   EXPECT_FALSE(is_held_by_breakpoint(Address{4096 + 62}));
   EXPECT_FALSE(is_held_by_breakpoint(Address{4096 + 7}));
+}
+
+TEST(CodeChange, of_a_second_jump_lets_nobody_wait) {
+  constexpr std::size_t kSize = 5;
+  std::array<std::byte, 64> place{};
+  const core::UniqueFd memory(::open("/proc/self/mem", O_RDWR | O_CLOEXEC));
+  CodeChange change{Address{std::bit_cast<std::uint64_t>(place.data())}, kSize, {}, {}, true};
+  change.to.fill(std::byte{7});
+  const auto there = [&](ChangeStep step, const CodeChange& one) {
+    EXPECT_TRUE(take_step(memory.get(), std::span(&one, 1), step));
+    const auto bytes = read_changes(memory.get(), std::span(&one, 1)).at(0).there;
+    return std::vector<std::byte>(bytes.begin(), bytes.begin() + kSize);
+  };
+  const std::vector<std::byte> old(kSize);
+  const std::vector<std::byte> jump(kSize, std::byte{7});
+  EXPECT_EQ(there(ChangeStep::hold, change), old);
+  EXPECT_EQ(there(ChangeStep::tail, change), jump);
+  EXPECT_EQ(there(ChangeStep::head, change), jump);
+  EXPECT_EQ(there(ChangeStep::hold, change.reversed()), jump);
+  EXPECT_EQ(there(ChangeStep::tail, change.reversed()), old);
+  EXPECT_EQ(there(ChangeStep::head, change.reversed()), old);
 }
 
 TEST(CodeChange, cannot_be_written_where_there_is_no_memory) {
