@@ -137,6 +137,7 @@ bool CopyInstaller::drop(const Tracee& stopped, const std::vector<std::uint32_t>
                          core::TimePoint now) {
   ProbedCode& code = probed_code(*stopped.process);
   std::vector<CopiedFunctions::Copy> copies;
+  copies.reserve(functions.size());
   for (const std::uint32_t number : functions) {
     copies.push_back(code.copies().all().of(code.function(number).bounds.begin));
   }
