@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,15 @@ namespace sp::supervisor {
 /// copy will, so that none costs more than twice what would have been best (ski rental). Pure.
 class HotFunctions {
  public:
+  /// In a forked child each may become due anew.
+  static void forget_due(std::deque<ProbedFunction>& functions) {
+    for (ProbedFunction& function : functions) {
+      if (function.due_since) {
+        function.due_since.reset();
+        function.hits = 0;
+      }
+    }
+  }
   /// Functions are to run from copies; without this none becomes due.
   void enable() { are_wanted_ = true; }
   /// A probe of the function was hit.

@@ -29,9 +29,9 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
     remove_landings(*this, *copy);
     ProbedFunction& function = *functions_.at(copy->original.begin);
     function.state = ProbedFunction::State::instrumented;
-    function.hits = 0;
     insert_probes(function);
   }
+  HotFunctions::forget_due(functions_.all());
 }
 
 void ProbedCode::forget_module(core::AddressRange mapped) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <deque>
 #include <vector>
 
 namespace sp::supervisor {
@@ -94,6 +95,20 @@ TEST(HotFunctions, keep_their_probes_for_a_moment_after_they_became_due) {
   known.refusal = core::CopyRefusal::unmovable;
   known.due_since = std::nullopt;
   EXPECT_FALSE(hot.make_due(known, kNow));
+}
+
+TEST(HotFunctions, become_due_anew_in_a_child) {
+  HotFunctions parent;
+  parent.enable();
+  std::deque<ProbedFunction> functions{function(7, 64)};
+  hit(parent, functions[0], 100);
+  HotFunctions child;
+  child.enable();
+  hit(child, functions[0], 100);
+  EXPECT_FALSE(child.any());
+  HotFunctions::forget_due(functions);
+  hit(child, functions[0], 100);
+  EXPECT_EQ(child.take(), Numbers{7});
 }
 
 TEST(HotFunctions, take_more_hits_the_larger_they_are) {
