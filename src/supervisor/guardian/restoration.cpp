@@ -153,6 +153,53 @@ void complete_changes(std::span<Work> works) {
   }
 }
 
+/// As changes, of at least what it takes to wait there.
+std::vector<CodeChange> changes_of(int memory, std::span<const Breakpoint> gates) {
+  std::vector<CodeChange> changes;
+  for (const Breakpoint& gate : gates) {
+    changes.push_back({core::Address{gate.address},
+                       std::max(kBytes, arch::NativeLivePatch::kWait.size()),
+                       {},
+                       {}});
+  }
+  std::vector<CodeChange> there;
+  for (const FoundBytes& found : read_changes(memory, changes)) {
+    const auto gate =
+        std::lower_bound(gates.begin(), gates.end(), found.change.address.value(),
+                         [](const Breakpoint& one, std::uint64_t at) { return one.address < at; });
+    if (is_breakpoint(found.there.data())) {
+      CodeChange& change = there.emplace_back(found.change);
+      change.from = found.there;
+      change.to = found.there;
+      std::memcpy(change.to.data(), &gate->original, kBytes);
+    }
+  }
+  return there;
+}
+
+/// A thread that goes on at the first gate that is restored may block SIGTRAP there, and would die
+/// of the next one: all threads wait at the gates until none of these is a breakpoint any more.
+void restore_gates(std::span<const Work> works) {
+  std::vector<std::vector<CodeChange>> all;
+  all.reserve(works.size());
+  bool any = false;
+  for (const Work& work : works) {
+    all.push_back(changes_of(work.memory.descriptor, work.gates));
+    any = any || !all.back().empty();
+  }
+  if (!any) {
+    return;
+  }
+  for (const ChangeStep step : {ChangeStep::hold, ChangeStep::head}) {
+    if (step == ChangeStep::head) {
+      wait_for_every_cpu();
+    }
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      (void)take_step(works[i].memory.descriptor, all[i], step);
+    }
+  }
+}
+
 std::vector<Work> collect(const Journal& journal, std::span<const SpaceMemory> memories) {
   std::vector<Work> works;
   std::multimap<std::uint32_t, std::size_t> of_space;
@@ -195,19 +242,15 @@ void restore_memories(const Journal& journal, std::span<const SpaceMemory> memor
   }
   const bool changes_any = std::any_of(works.begin(), works.end(),
                                        [](const Work& work) { return !work.changes.empty(); });
+  for (const Work& work : works) {
+    set_patience(work.memory, superprofiler, true);
+  }
   if (changes_any) {
-    for (const Work& work : works) {
-      set_patience(work.memory, superprofiler, true);
-    }
     complete_changes(works);
   }
+  restore_gates(works);
   for (const Work& work : works) {
-    restore_all(work.memory.descriptor, work.gates);
-  }
-  if (changes_any) {
-    for (const Work& work : works) {
-      set_patience(work.memory, superprofiler, false);
-    }
+    set_patience(work.memory, superprofiler, false);
   }
 }
 
