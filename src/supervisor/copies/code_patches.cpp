@@ -101,9 +101,8 @@ bool CodePatches::announce_trap(Address address, std::span<const std::byte> ther
 Journal::EntryId CodePatches::add_to_journals(const CodeChange& undo,
                                               std::span<const std::byte> there) {
   code_.register_memory();
-  return undo.is_second || announce_trap(undo.address, there)
-             ? guardian_.journal().add_change(code_.space(), undo)
-             : Journal::kNoEntry;
+  const bool is_told = undo.is_second || announce_trap(undo.address, there);
+  return is_told ? guardian_.journal().add_change(code_.space(), undo) : Journal::kNoEntry;
 }
 
 core::Result<void> CodePatches::take_steps(std::span<const CodeChange> changes,
