@@ -222,13 +222,16 @@ TEST_F(CopyFunction, spills_where_nothing_is_dead) {
   EXPECT_EQ(refused.error(), CopyRefusal::no_scratch_register);
 }
 
+/// A loop from 0x401002 on.
+constexpr const char* kLoop =
+    "31 c0"     // xor %eax,%eax
+    "48 01 f8"  // add %rdi,%rax
+    "48 ff cf"  // dec %rdi
+    "75 f8"     // jne 0x401002
+    "c3";
+
 TEST_F(CopyFunction, names_loop_heads_as_exits) {
-  HandMade function(
-      "31 c0"     // xor %eax,%eax
-      "48 01 f8"  // add %rdi,%rax
-      "48 ff cf"  // dec %rdi
-      "75 f8"     // jne 0x401002
-      "c3");
+  HandMade function(kLoop);
   const auto copy = copy_function(*function, kPlace);
   ASSERT_TRUE(copy);
   EXPECT_EQ(difference(*function, *copy), "");
@@ -268,12 +271,7 @@ TEST_F(CopyFunction, has_room_for_an_exit_where_the_counter_cannot_be_first) {
 }
 
 TEST_F(CopyFunction, has_no_loop_head_across_two_cache_lines) {
-  HandMade function(
-      "31 c0"     // xor %eax,%eax
-      "48 01 f8"  // add %rdi,%rax
-      "48 ff cf"  // dec %rdi
-      "75 f8"     // jne 0x401002
-      "c3");
+  HandMade function(kLoop);
   const auto usual = copy_function(*function, kPlace);
   ASSERT_TRUE(usual);
   int padded = 0;
