@@ -22,6 +22,9 @@ std::vector<std::uint32_t> too_dear(const std::vector<FunctionCopies::FunctionUs
     cost += one.use.cost();
   }
   const auto own = static_cast<double>((cpu - cost).count());
+  if (own <= 0) {
+    return {};  // the target's time is not accounted yet
+  }
   std::vector<FunctionCopies::FunctionUse> dearest;
   std::copy_if(uses.begin(), uses.end(), std::back_inserter(dearest), [&](const auto& one) {
     return static_cast<double>(one.use.cost().count()) > kNextToNothing * own;

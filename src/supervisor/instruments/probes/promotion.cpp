@@ -250,12 +250,15 @@ void Promotion::note_landing(const Tracee& tracee, Address landing, core::TimePo
 }
 
 void Promotion::keep_to_budget(const Tracee& tracee, core::TimePoint now) {
+  if (keeps_all_) {
+    return;
+  }
   ProbedCode& code = probed_code(*tracee.process);
   const core::Duration cpu = costs_.target_cpu();
   const core::Duration since_last = cpu - std::exchange(code.copy_space()->looked_at_cpu, cpu);
   const auto uses = code.take_copy_uses();
   const auto limit = costs_.limit_of_copies();
-  if (keeps_all_ || !limit) {
+  if (!limit) {
     return;
   }
   const auto dear = too_dear(uses, *limit, since_last);

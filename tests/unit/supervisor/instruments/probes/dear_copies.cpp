@@ -37,6 +37,11 @@ TEST(DearCopies, are_all_where_nothing_is_left) {
             (Numbers{2, 1}));
 }
 
+TEST(DearCopies, are_none_before_the_time_that_they_took_is_known) {
+  EXPECT_EQ(too_dear({use(1, 100, true), use(2, 0, false)}, 0, milliseconds(40)), Numbers{});
+  EXPECT_EQ(too_dear({use(1, 100, true), use(2, 0, false)}, 0, milliseconds(200)), Numbers{1});
+}
+
 TEST(DearCopies, are_not_those_that_cost_next_to_nothing) {
   EXPECT_EQ(too_dear({use(1, 1, true), use(2, 300, false)}, 0, milliseconds(1301)), Numbers{2});
 }
