@@ -1,5 +1,6 @@
 #include "supervisor/tracees/tracee.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "supervisor/linux/ptrace.h"
@@ -60,6 +61,13 @@ std::shared_ptr<TracedProcess> TraceeTable::exec_process(pid_t pid) {
 }
 
 std::optional<pid_t> TraceeTable::next_left_report() {
+  constexpr std::size_t kBetweenTurns = 64;
+  if (left_reports_.empty() && ++asked_ >= std::max(kBetweenTurns, tracees_.size())) {
+    asked_ = 0;
+    for (const auto& [tid, tracee] : tracees_) {
+      left_reports_.push_back(tid);
+    }
+  }
   if (left_reports_.empty()) {
     return std::nullopt;
   }

@@ -92,7 +92,9 @@ class TraceeTable {
 
   /// The thread has a report that somebody has seen and left to be handled.
   void left_report(pid_t tid) { left_reports_.push_back(tid); }
-  /// The thread whose report is to be handled next, in the order in which they were left.
+  /// The thread whose report is to be handled next, in the order in which they were left. Now and
+  /// then it is each thread's turn, whether it has reported or not: the kernel tells of the threads
+  /// seized last first, and if these report again and again of nobody else.
   [[nodiscard]] std::optional<pid_t> next_left_report();
 
   [[nodiscard]] bool empty() const { return tracees_.empty(); }
@@ -104,6 +106,7 @@ class TraceeTable {
   std::unordered_map<pid_t, Tracee> tracees_;
   std::map<pid_t, std::shared_ptr<TracedProcess>> processes_;
   std::deque<pid_t> left_reports_;
+  std::size_t asked_ = 0;  // since it was each thread's turn
   std::uint32_t next_thread_ = 0;
   std::uint32_t next_process_ = 0;
   std::uint32_t execs_ = 0;
