@@ -110,7 +110,8 @@ TEST(CopiesOfLoops, say_no_number_of_calls_where_the_function_jumps_to_its_start
   const Profiled counted = profile(directory, {"-q", "-a"}, {target("loops_at_entry")});
   EXPECT_EQ(counted.outcome.out, "done\n");
   EXPECT_EQ(most_hits_in(counted.files, "count_down"), 1'040U);
-  EXPECT_EQ(calls_of(counted.files, "count_down"), "");
+  const std::string calls = calls_of(counted.files, "count_down");
+  EXPECT_TRUE(calls.empty() || calls == " not-counted") << calls;  // it may have a sample
   EXPECT_EQ(calls_of(counted.files, "main"), "1 exact");
 }
 
@@ -156,6 +157,19 @@ TEST(CopiesOfCode, leave_instructions_whole_that_data_seems_to_jump_into) {
   EXPECT_EQ(counted.outcome.out, "12516800\n") << counted.outcome.text();
   EXPECT_EQ(hits_of_a_round(counted.files, "data_in_code"),
             (std::multiset<std::uint64_t>{100, 100, 4900, 5000}));
+}
+
+TEST(CopiesOfCode, are_made_though_data_seems_to_point_into_the_middle_of_it) {
+  if (!arch::Native::kHasCopies) {
+    GTEST_SKIP() << "no copies on this CPU";
+  }
+  const TempDir directory;
+  const Profiled counted = profile(directory, {"-q", "-a"}, {target("doubtful_pointer")});
+  EXPECT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  EXPECT_EQ(hits_of_a_round(counted.files, "doubtful_pointer"),
+            (std::multiset<std::uint64_t>{1'000, 14'500, 14'500, 30'000}));
+  const auto copies = counted.files.run().at("probes").at("copies");
+  EXPECT_GE(copies.at("executions").get<std::uint64_t>(), 100'000U);
 }
 
 TEST(CopiesOfThreads, count_each_call_though_threads_stand_at_calls_when_they_are_made) {

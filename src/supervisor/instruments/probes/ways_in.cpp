@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "arch/native.h"
+
 namespace sp::supervisor {
 namespace {
 
@@ -58,9 +60,45 @@ std::optional<WaysIn> WaysIntoFunctions::find_entries(const ProbedFunction& func
   Addresses pointers;
   add_within(function.bounds, references_.pointers, pointers);
   std::erase_if(pointers, is_within);
+  const Addresses certain = found.entries;
   found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
   found.graph = code_.analyze(function, found.entries);
+  if (!found.graph.unmapped.empty()) {
+    keep_in_sweep(function, own, pointers);
+    found.entries = certain;
+    found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
+    found.graph = code_.analyze(function, found.entries);
+  }
   return found;
+}
+
+/// Of two ways to decode the same bytes, the right one is that of a linear sweep, if that decodes
+/// the whole function and finds what is known of it: compilers lay out instructions one behind the
+/// other. Pointers to others are none.
+void WaysIntoFunctions::keep_in_sweep(const ProbedFunction& function,
+                                      const core::ControlFlowGraph& known,
+                                      Addresses& pointers) const {
+  std::vector<std::byte> code(function.bounds.size());
+  if (code_.fetch(function.bounds.begin, code) != code.size()) {
+    return;
+  }
+  Addresses sweep;
+  for (std::size_t at = 0; at < code.size();) {
+    const Address address = function.bounds.begin + at;
+    const auto instruction = arch::Native::decode(std::span(code).subspan(at), address);
+    if (!instruction) {
+      return;
+    }
+    sweep.push_back(address);
+    at += instruction->length;
+  }
+  const auto is_in_sweep = [&](Address at) {
+    return std::binary_search(sweep.begin(), sweep.end(), at);
+  };
+  if (std::all_of(known.blocks.begin(), known.blocks.end(),
+                  [&](const core::BasicBlock& block) { return is_in_sweep(block.start); })) {
+    std::erase_if(pointers, [&](Address pointer) { return !is_in_sweep(pointer); });
+  }
 }
 
 /// Appends those of the sorted ELF addresses that lie in the function.

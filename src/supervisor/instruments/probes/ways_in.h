@@ -36,6 +36,8 @@ class WaysIntoFunctions {
   /// `more` are entries besides those that references tell of.
   [[nodiscard]] std::optional<WaysIn> find_entries(const ProbedFunction& function,
                                                    const Addresses& more) const;
+  void keep_in_sweep(const ProbedFunction& function, const core::ControlFlowGraph& known,
+                     Addresses& pointers) const;
   void add_within(core::AddressRange bounds, const std::vector<std::uint64_t>& references,
                   Addresses& to) const;
   [[nodiscard]] bool is_called(core::Address begin) const;
