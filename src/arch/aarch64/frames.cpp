@@ -66,6 +66,19 @@ std::int64_t Frames::signal_slot(unsigned dwarf_register) {
   return 128 + 176 + 8 + 8 * static_cast<std::int64_t>(dwarf_register);
 }
 
+std::optional<Frames::Interrupted> Frames::interrupted(std::span<const std::uint64_t> words,
+                                                       std::size_t at) {
+  // struct sigcontext: .., sp, pc, pstate, 8 bytes of padding, and the first extension's header:
+  // FPSIMD_MAGIC, the size of its struct.
+  constexpr std::size_t kFromSp = 4;
+  constexpr std::uint64_t kVectorHeader = 0x210'4650'8001;
+  const bool is_frame = at >= kFromSp && words[at] == kVectorHeader;
+  if (!is_frame) {
+    return std::nullopt;
+  }
+  return Interrupted{core::Address{words[at - kFromSp + 1]}, core::Address{words[at - kFromSp]}};
+}
+
 std::size_t Frames::idle_length(std::span<const std::byte> code) {
   return does_nothing(first_word(code)) ? sizeof(std::uint32_t) : 0;
 }

@@ -67,6 +67,20 @@ std::int64_t Frames::signal_slot(unsigned dwarf_register) {
   return 40 + 8 * kPlace[dwarf_register];
 }
 
+std::optional<Frames::Interrupted> Frames::interrupted(std::span<const std::uint64_t> words,
+                                                       std::size_t at) {
+  // struct sigcontext: .., rsp, rip, eflags, and cs, gs, fs, ss of 16 bits each. The kernel leaves
+  // gs and fs 0, and an old one ss, too.
+  constexpr std::size_t kFromSp = 3;
+  constexpr std::uint64_t kUserCs = 0x33;
+  constexpr std::uint64_t kUserSs = std::uint64_t{0x2B} << 48U;
+  const bool is_frame = at >= kFromSp && (words[at] == (kUserSs | kUserCs) || words[at] == kUserCs);
+  if (!is_frame) {
+    return std::nullopt;
+  }
+  return Interrupted{core::Address{words[at - kFromSp + 1]}, core::Address{words[at - kFromSp]}};
+}
+
 std::optional<std::int64_t> Frames::frameless_return_slot(std::span<const std::byte> before,
                                                           std::span<const std::byte> code) {
   if (starts_with(code, {0xf3, 0x0f, 0x1e, 0xfa})) {  // endbr64

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "core/address.h"
+
 namespace sp::arch::x86_64 {
 
 /// This CPU's stack frames, for the unwinder. Registers are DWARF numbers (psABI
@@ -30,6 +32,14 @@ struct Frames {
                                              std::span<const std::byte> code);
   /// The offset from sp in that code at which the kernel saved a register of the interrupted code.
   [[nodiscard]] static std::int64_t signal_slot(unsigned dwarf_register);
+  /// Where a signal came, if words[at] looks like the segment registers in a frame that the kernel
+  /// made for its handler; `words` is a part of a stack.
+  struct Interrupted {
+    core::Address pc;
+    core::Address sp;
+  };
+  [[nodiscard]] static std::optional<Interrupted> interrupted(std::span<const std::uint64_t> words,
+                                                              std::size_t at);
 
   /// The rest of an epilogue that a thread is in: straight-line pops, stack releases and a return.
   /// Overrides the unwind tables, which clang leaves without rows for epilogues.

@@ -106,6 +106,47 @@ TEST(X86Frames, knows_what_returns_from_a_signal) {
   EXPECT_EQ(X86::signal_slot(8), 40);
 }
 
+/// A stack, in words, with a signal's frame from the word `sp` on: `marker` is so many words behind
+/// the saved pc.
+template <typename Frames>
+std::vector<std::uint64_t> stack_with_frame(std::size_t sp, std::size_t behind_pc,
+                                            std::uint64_t marker) {
+  std::vector<std::uint64_t> words(200, 7);
+  const auto slot = [sp](unsigned dwarf) {
+    return sp + static_cast<std::size_t>(Frames::signal_slot(dwarf)) / 8;
+  };
+  words[slot(Frames::kStackPointer)] = 0x7000;
+  words[slot(Frames::kPc)] = 0x401234;
+  words[slot(Frames::kPc) + behind_pc] = marker;
+  return words;
+}
+
+template <typename Frames>
+void expect_one_frame(const std::vector<std::uint64_t>& words) {
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (const auto frame = Frames::interrupted(words, i)) {
+      ++found;
+      EXPECT_EQ(frame->pc, core::Address{0x401234});
+      EXPECT_EQ(frame->sp, core::Address{0x7000});
+    }
+  }
+  EXPECT_EQ(found, 1U);
+}
+
+TEST(X86Frames, find_where_a_signal_came_in_the_words_of_a_stack) {
+  expect_one_frame<X86>(stack_with_frame<X86>(5, 2, 0x002B'0000'0000'0033));
+  expect_one_frame<X86>(stack_with_frame<X86>(5, 2, 0x33));  // by an old kernel
+  const std::vector<std::uint64_t> cut{0x33, 0x33, 0x33};
+  EXPECT_FALSE(X86::interrupted(cut, 0) || X86::interrupted(cut, 2));
+}
+
+TEST(ArmFrames, find_where_a_signal_came_in_the_words_of_a_stack) {
+  expect_one_frame<Arm>(stack_with_frame<Arm>(6, 3, 0x0210'4650'8001));
+  const std::vector<std::uint64_t> cut{0x0210'4650'8001};
+  EXPECT_FALSE(Arm::interrupted(cut, 0));
+}
+
 TEST(ArmFrames, knows_every_form_of_a_call) {
   EXPECT_TRUE(Arm::ends_in_call(bytes({0x10, 0x00, 0x00, 0x94})));   // bl
   EXPECT_TRUE(Arm::ends_in_call(bytes({0x60, 0x02, 0x3f, 0xd6})));   // blr x19

@@ -7,6 +7,7 @@
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/copy_removal.h"
+#include "supervisor/instruments/probes/unknown_frames.h"
 
 namespace sp::supervisor {
 
@@ -29,10 +30,11 @@ bool CopyInstaller::create_counters(Tracee& tracee) {
     space.is_refused = true;
     return false;
   }
-  const auto world = WorldStop::stop(tracees_, tracee, kLongestWorldStop);
+  auto world = WorldStop::stop(tracees_, tracee, kLongestWorldStop);
   if (!world) {
     return false;
   }
+  find_interrupted(code, tracees_, *world);
   const bool is_free =
       std::all_of(world->threads().begin(), world->threads().end(),
                   [](const HeldThread& held) { return has_free_counter_segment(held.tid); });

@@ -157,8 +157,8 @@ class ProbedCode : public InstrumentedCode {
   /// A signal was delivered there: when its handler returns the thread goes on at `pc`.
   void note_interrupted(core::Address pc) { interrupted_.insert(pc); }
   [[nodiscard]] const std::set<core::Address>& interrupted() const { return interrupted_; }
-  /// The process was not traced from its first instruction: what its signals have interrupted is
-  /// not known.
+  /// The process was not traced from its first instruction, and what signals had interrupted by
+  /// then is not known; see find_interrupted().
   [[nodiscard]] bool& has_unknown_frames() { return has_unknown_frames_; }
   [[nodiscard]] Block& block(std::uint32_t number) { return blocks_[number]; }
   /// Adds what copies have counted to their blocks.

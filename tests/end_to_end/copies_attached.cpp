@@ -1,0 +1,39 @@
+// Programs that are attached to: their hot functions run from copies, too, though threads may be
+// about to return from handlers to wherever they were interrupted before.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdint>
+#include <string>
+
+#include "arch/native.h"
+#include "end_to_end/probe_support.h"
+
+namespace sp::end_to_end {
+namespace {
+
+TEST(CopiesAttached, threads_return_from_handlers_that_ran_before) {
+  for (int round = 0; round < scaled(2); ++round) {
+    Running program({target("in_handlers")});
+    ASSERT_TRUE(program.says("ready"));
+    const TempDir directory;
+    Running profiler(superprofiler(
+        directory, {"-q", "-F", "20", "--overhead", "0", "-p", std::to_string(program.pid())}));
+    ASSERT_TRUE(eventually([&] { return status_of(program.pid(), "TracerPid") != "0"; }));
+    program.write_input("\n");
+    ASSERT_TRUE(program.says("back")) << program.err();
+    profiler.signal(SIGINT);
+    EXPECT_EQ(profiler.wait().exit_status(), 0);
+    program.close_input();
+    const Outcome outcome = program.wait();
+    EXPECT_EQ(outcome.out, "ready\nback\nright\n") << outcome.text();
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+    const auto copies = RunFiles(directory / "run").run().at("probes").at("copies");
+    if (arch::Native::kHasCopies) {
+      EXPECT_GE(copies.at("executions").get<std::uint64_t>(), 10'000U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sp::end_to_end
