@@ -1,5 +1,6 @@
-// each_round() goes on at labels out of a table, and a pointer in the data, which nobody uses, leads
-// into the middle of the instruction behind the one that is taken first in round 27,000 of 30,000.
+// each_round() goes on at labels out of a table, and a pointer in the data, which nobody uses,
+// leads into the middle of the instruction behind the one that is taken first in round 27,000 of
+// 30,000.
 #include <stdio.h>
 
 const void* volatile unused;
