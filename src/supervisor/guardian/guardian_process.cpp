@@ -131,11 +131,12 @@ void run_guardian_process(SharedTables& tables, const Journal& journal, int sock
   if (!listen_until_the_end(death, memories, handlers)) {
     tables.steps.end_steps();
     const auto spaces = registered(memories, handlers);
-    restore_memories(journal, spaces, superprofiler);
+    HeldGates held;
+    restore_memories(journal, spaces, superprofiler, held);
     const sched_param ordinary{};
     (void)::sched_setscheduler(0, SCHED_OTHER, &ordinary);
     tables.pending_stops.undo();
-    clean_up_orphans(journal, spaces, superprofiler);
+    clean_up_orphans(journal, spaces, superprofiler, held);
   }
   ::_exit(0);
 }

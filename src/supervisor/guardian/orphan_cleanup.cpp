@@ -59,7 +59,7 @@ void disarm_when_drained(std::vector<ArmedHandler> armed, std::uint64_t superpro
 }  // namespace
 
 void clean_up_orphans(const Journal& journal, std::span<const SpaceMemory> memories,
-                      std::uint64_t superprofiler) {
+                      std::uint64_t superprofiler, HeldGates& held) {
   constexpr int kRounds = 200;
   constexpr int kQuietRounds = 20;
   std::set<std::uint64_t> addresses;
@@ -86,7 +86,7 @@ void clean_up_orphans(const Journal& journal, std::span<const SpaceMemory> memor
       open.push_back(std::move(orphan.memory));
     }
     if (!found.empty()) {
-      restore_memories(journal, found, superprofiler);
+      restore_memories(journal, found, superprofiler, held);
     }
     std::this_thread::sleep_for(milliseconds(10));
   }

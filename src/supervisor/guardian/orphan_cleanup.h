@@ -10,8 +10,8 @@ namespace sp::supervisor {
 
 /// The guardian's last work, after superprofiler was killed and what the journal lists was restored
 /// in `memories`: restores that of orphaned children, which it was not told of, and then disarms
-/// the injected SIGTRAP handlers.
+/// the injected SIGTRAP handlers. `held` is restore_memories()'s.
 void clean_up_orphans(const Journal& journal, std::span<const SpaceMemory> memories,
-                      std::uint64_t superprofiler);
+                      std::uint64_t superprofiler, HeldGates& held);
 
 }  // namespace sp::supervisor

@@ -154,24 +154,33 @@ void complete_changes(std::span<Work> works) {
 }
 
 /// As changes, of at least what it takes to wait there.
-std::vector<CodeChange> changes_of(int memory, std::span<const Breakpoint> gates) {
+std::vector<CodeChange> changes_of(const Work& work, HeldGates& held) {
+  constexpr auto& kWait = arch::NativeLivePatch::kWait;
   std::vector<CodeChange> changes;
-  for (const Breakpoint& gate : gates) {
+  for (const Breakpoint& gate : work.gates) {
     changes.push_back({core::Address{gate.address},
                        std::max(kBytes, arch::NativeLivePatch::kWait.size()),
                        {},
                        {}});
   }
   std::vector<CodeChange> there;
-  for (const FoundBytes& found : read_changes(memory, changes)) {
+  for (const FoundBytes& found : read_changes(work.memory.descriptor, changes)) {
     const auto gate =
-        std::lower_bound(gates.begin(), gates.end(), found.change.address.value(),
+        std::lower_bound(work.gates.begin(), work.gates.end(), found.change.address.value(),
                          [](const Breakpoint& one, std::uint64_t at) { return one.address < at; });
+    CodeChange change = found.change;
+    change.from = found.there;
+    const std::pair place{work.memory.space, gate->address};
     if (is_breakpoint(found.there.data())) {
-      CodeChange& change = there.emplace_back(found.change);
-      change.from = found.there;
       change.to = found.there;
       std::memcpy(change.to.data(), &gate->original, kBytes);
+      held[place] = change.to;
+      there.push_back(change);
+    } else if (const auto before = held.find(place);
+               before != held.end() &&
+               std::equal(kWait.begin(), kWait.end(), found.there.begin())) {
+      change.to = before->second;
+      there.push_back(change);
     }
   }
   return there;
@@ -179,12 +188,12 @@ std::vector<CodeChange> changes_of(int memory, std::span<const Breakpoint> gates
 
 /// A thread that goes on at the first gate that is restored may block SIGTRAP there, and would die
 /// of the next one: all threads wait at the gates until none of these is a breakpoint any more.
-void restore_gates(std::span<const Work> works) {
+void restore_gates(std::span<const Work> works, HeldGates& held) {
   std::vector<std::vector<CodeChange>> all;
   all.reserve(works.size());
   bool any = false;
   for (const Work& work : works) {
-    all.push_back(changes_of(work.memory.descriptor, work.gates));
+    all.push_back(changes_of(work, held));
     any = any || !all.back().empty();
   }
   if (!any) {
@@ -235,7 +244,7 @@ std::vector<Work> collect(const Journal& journal, std::span<const SpaceMemory> m
 }  // namespace
 
 void restore_memories(const Journal& journal, std::span<const SpaceMemory> memories,
-                      std::uint64_t superprofiler) {
+                      std::uint64_t superprofiler, HeldGates& held) {
   std::vector<Work> works = collect(journal, memories);
   for (Work& work : works) {
     restore_breakpoints(work);
@@ -248,7 +257,7 @@ void restore_memories(const Journal& journal, std::span<const SpaceMemory> memor
   if (changes_any) {
     complete_changes(works);
   }
-  restore_gates(works);
+  restore_gates(works, held);
   for (const Work& work : works) {
     set_patience(work.memory, superprofiler, false);
   }

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 
 #include "supervisor/guardian/journal.h"
 
@@ -15,6 +19,11 @@ struct SpaceMemory {
   std::uint64_t handler = 0;
 };
 
+/// The original bytes of gates that threads were made to wait at, by address space and address. A
+/// child that was forked meanwhile waits there, too.
+using HeldGates =
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::array<std::byte, CodeChange::kLongest>>;
+
 /// Undoes what the journal lists, in these memories, while threads run. Runs in the guardian
 /// process once superprofiler, whose pid was `superprofiler`, is dead. In this order:
 ///   1. Breakpoints, but for gates: a thread that blocks SIGTRAP dies of one.
@@ -24,8 +33,8 @@ struct SpaceMemory {
 ///   3. The gates. While one of those few breakpoints stands, no thread may come to block SIGTRAP.
 /// Jumps out of copies are written with the same steps: before its original is back a thread that
 /// leaves a copy waits at the original, or enters the copy once more.
-/// Leaves alone what is neither original nor ours.
+/// Leaves alone what is neither original nor ours. `held` is kept from one call to the next.
 void restore_memories(const Journal& journal, std::span<const SpaceMemory> memories,
-                      std::uint64_t superprofiler);
+                      std::uint64_t superprofiler, HeldGates& held);
 
 }  // namespace sp::supervisor

@@ -41,7 +41,8 @@ struct JournalOfMemory : ::testing::Test {
   }
   void restore() const {
     const SpaceMemory of_file{space, memory()};
-    restore_memories(journal, std::span(&of_file, 1), 0);
+    HeldGates held;
+    restore_memories(journal, std::span(&of_file, 1), 0, held);
   }
   /// Adds an entry and inserts the breakpoint.
   Journal::EntryId insert(std::uint64_t address, bool last = false) {
@@ -88,7 +89,8 @@ TEST_F(JournalOfMemory, forgets_removed_entries_and_uses_their_place_again) {
 
 TEST_F(JournalOfMemory, restores_only_the_address_spaces_whose_memory_it_is_given) {
   insert(8);
-  restore_memories(journal, {}, 0);
+  HeldGates held;
+  restore_memories(journal, {}, 0, held);
   EXPECT_NE(at(8), original);
   EXPECT_NE(journal.new_space(), space);
 }

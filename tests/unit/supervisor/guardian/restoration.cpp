@@ -63,12 +63,13 @@ struct Restoration : ::testing::Test {
     put_jump(change);
     return change;
   }
-  void restore() const {
+  void restore() {
     const SpaceMemory of_file{space, file.get()};
-    restore_memories(journal, std::span(&of_file, 1), 0);
+    restore_memories(journal, std::span(&of_file, 1), 0, held);
   }
 
   Journal journal;
+  HeldGates held;
   const std::uint32_t space = journal.new_space();
   core::UniqueFd file;
   std::vector<std::byte> original = std::vector<std::byte>(9 * kPage);
@@ -225,12 +226,34 @@ TEST_F(Restoration, restores_all_copies_of_an_address_space) {
             static_cast<ssize_t>(copied.size()));
   const std::array<SpaceMemory, 2> both{SpaceMemory{space, file.get()},
                                         SpaceMemory{space, child.get()}};
-  restore_memories(journal, both, 0);
+  restore_memories(journal, both, 0, held);
   EXPECT_TRUE(memory() == original);
   auto bytes = copied;
   ASSERT_EQ(::pread(child.get(), bytes.data(), bytes.size(), 0),
             static_cast<ssize_t>(bytes.size()));
   EXPECT_EQ(bytes, original);
+}
+
+TEST_F(Restoration, restores_children_that_were_forked_while_threads_waited_at_gates) {
+  constexpr std::uint64_t kGate = kPage + 24;
+  const auto gate_bytes = std::span(original).subspan(kGate, kBreakpoint.size());
+  (void)journal.add(space, Address{kGate}, gate_bytes, true);
+  write(kGate, kBreakpoint);
+  restore();
+  EXPECT_TRUE(memory() == original);
+  write(kGate, NativeLivePatch::kWait);  // what a child has
+  restore();
+  EXPECT_TRUE(memory() == original);
+}
+
+TEST_F(Restoration, leaves_jumps_of_a_program_to_themselves_where_no_gate_was) {
+  constexpr std::uint64_t kGate = kPage + 24;
+  const auto gate_bytes = std::span(original).subspan(kGate, kBreakpoint.size());
+  (void)journal.add(space, Address{kGate}, gate_bytes, true);
+  write(kGate, NativeLivePatch::kWait);
+  const auto before = memory();
+  restore();
+  EXPECT_TRUE(memory() == before);
 }
 
 }  // namespace
