@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "supervisor/breakpoints/memory_origin.h"
 #include "supervisor/instruments/detach.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
@@ -78,7 +79,12 @@ std::shared_ptr<TracedProcess> Lifecycle::parent_of(pid_t pid) const {
 void Lifecycle::begin_child(TracedProcess& process, pid_t tid, const TracedProcess* parent) {
   ForkOrigin origin = origins_.find(tid, parent);
   process.followed = options_.follow_forks;
-  if (origin.code != nullptr) {
+  if (origin.code == nullptr && parent != nullptr && parent->was_given_up) {
+    process.was_given_up = true;
+    if (!run_.releasing && process.followed && has_own_memory(process.id.pid, parent->id.pid)) {
+      instrument_->begin_process(process, tid, false);
+    }
+  } else if (origin.code != nullptr) {
     if (run_.releasing || !process.followed) {
       // Breakpoints may have been removed from the parent since the fork: every one is looked at.
       origin.insertions = 0;

@@ -138,9 +138,10 @@ void Supervisor::one_round() {
   }
   if (*report) {
     run_.reported_at = core::Clock::now();
-    const core::Duration charged = meter_.stopped();
+    const CostMeter::Charged before = meter_.charged();
+    const core::Duration used = core::thread_cpu_time();
     on_report(**report);
-    meter_.add_following(core::Clock::now() - run_.reported_at, meter_.stopped() - charged);
+    meter_.add_following(core::thread_cpu_time() - used, before);
   }
 }
 

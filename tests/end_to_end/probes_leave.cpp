@@ -75,7 +75,9 @@ TEST_F(Probes, of_an_attached_run_leave_nothing_behind) {
       SCOPED_TRACE(round);
       const TempDir directory;
       Words options = {"-q", "-p", std::to_string(program.pid())};
-      const Words more = round % 2 == 0 ? Words{"--follow", "none"} : Words{"-a"};
+      // Without a budget, or what forks all the time would lose its probes.
+      const Words more =
+          round % 2 == 0 ? Words{"--follow", "none", "--overhead", "0"} : Words{"-a"};
       options.insert(options.end(), more.begin(), more.end());
       if (round < 2) {
         options.insert(options.end(), {"-d", "400ms"});
@@ -95,6 +97,45 @@ TEST_F(Probes, of_an_attached_run_leave_nothing_behind) {
     }
     expect_to_end_well(program, lasting.says_at_the_end);
   }
+}
+
+/// A shell that forks 400 children, then says what it has of us: the signals that it catches, and
+/// how many mappings it can execute.
+Words forking_shell() {
+  return {
+      shell(), "-c",
+      "i=0; while [ $i -lt 400 ]; do (:); i=$((i+1)); done; "
+      "while read -r line; do case $line in SigCgt*) echo $line;; esac; done </proc/$$/status; "
+      "i=0; while read -r line; do case $line in *r-xp*) i=$((i+1));; esac; done </proc/$$/maps; "
+      "echo $i; exit 3"};
+}
+
+TEST_F(Probes, go_from_a_program_whose_forks_they_make_dear) {
+  const Outcome alone = sp::end_to_end::run(forking_shell());
+  const Profiled run = profile(directory_, {}, forking_shell());
+  ASSERT_EQ(run.outcome.exit_status(), 3) << run.outcome.text();
+  EXPECT_NE(run.outcome.err.find("from here on it is only sampled"), std::string::npos)
+      << run.outcome.text();
+  EXPECT_EQ(run.outcome.out, alone.out) << "something of ours is left in its memory";
+  const nlohmann::json facts = run.files.run();
+  // Only the children of the beginning have a copy of its probes.
+  EXPECT_GT(facts["probes"]["uncounted_programs"], 200) << facts["probes"];
+  EXPECT_EQ(facts["counts"]["blocks_by_kind"]["since"], 0) << facts["counts"];
+  for (const BlockRow& block : blocks_of(run.files, shell())) {
+    EXPECT_TRUE(block.hits == 0 || block.kind == "exact" || block.kind == "sampled" ||
+                block.kind.find("until:") != std::string::npos)
+        << block.kind;
+  }
+}
+
+TEST_F(Probes, that_are_all_kept_stay_in_a_program_whose_forks_they_make_dear) {
+  const Profiled run =
+      profile(directory_, {"-a"},
+              {shell(), "-c", "i=0; while [ $i -lt 40 ]; do (:); i=$((i+1)); done; exit 3"});
+  ASSERT_EQ(run.outcome.exit_status(), 3) << run.outcome.text();
+  EXPECT_EQ(run.outcome.err.find("only sampled"), std::string::npos) << run.outcome.text();
+  EXPECT_EQ(run.files.run()["probes"]["uncounted_programs"], 0);
+  EXPECT_EQ(run.files.run()["counts"]["blocks_by_kind"]["until"], 0);
 }
 
 /// One kill at a random moment; then the program has the right output and ends.
@@ -123,7 +164,9 @@ TEST_P(KilledWithProbes, leaves_the_target_to_finish) {
   std::minstd_rand random(static_cast<unsigned>(7 * program) + (keeps_hot ? 1U : 0U));
   for (int round = 0; round < rounds && !HasFailure(); ++round) {
     SCOPED_TRACE(round);
-    kill_beside(lasting_programs().at(program), keeps_hot ? Words{"-a"} : Words{},
+    // Without a budget, or what forks all the time would lose its probes.
+    const Words some = program == 3 ? Words{"--overhead", "0"} : Words{};
+    kill_beside(lasting_programs().at(program), keeps_hot ? Words{"-a"} : some,
                 static_cast<unsigned>(random() % 60'000));
   }
 }

@@ -82,8 +82,9 @@ class StopsWorld final : public Instrument {
   }
 
  protected:
-  [[nodiscard]] std::shared_ptr<InstrumentedCode> copy_code(
-      const TracedProcess& /*child*/, pid_t /*tid*/, const ForkOrigin& origin) const override {
+  [[nodiscard]] std::shared_ptr<InstrumentedCode> copy_code(const TracedProcess& /*child*/,
+                                                            pid_t /*tid*/,
+                                                            const ForkOrigin& origin) override {
     return origin.code;
   }
 

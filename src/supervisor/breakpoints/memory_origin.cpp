@@ -55,6 +55,10 @@ MemoryOrigin memory_origin(const BreakpointTable& code, pid_t child) {
                                     : MemoryOrigin::other_process;
 }
 
+bool has_own_memory(pid_t process, pid_t other) {
+  return ::syscall(SYS_kcmp, process, other, KCMP_VM, 0UL, 0UL) > 0;
+}
+
 bool shares_memory(const BreakpointTable& parent, pid_t child) {
   const long order = ::syscall(SYS_kcmp, parent.owner().pid, child, KCMP_VM, 0UL, 0UL);
   if (order >= 0 || errno == ESRCH) {

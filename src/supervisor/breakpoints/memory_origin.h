@@ -6,6 +6,8 @@
 
 namespace sp::supervisor {
 
+/// The kernel says that they do not share their memory.
+[[nodiscard]] bool has_own_memory(pid_t process, pid_t other);
 /// The new process `child` shares the memory of `parent` (CLONE_VM, as after vfork); false where it
 /// has a copy.
 [[nodiscard]] bool shares_memory(const BreakpointTable& parent, pid_t child);

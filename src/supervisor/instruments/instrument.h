@@ -116,8 +116,9 @@ class Instrument {
 
  protected:
   /// The code of a forked child that has a copy of its parent's memory.
-  [[nodiscard]] virtual std::shared_ptr<InstrumentedCode> copy_code(
-      const TracedProcess& child, pid_t tid, const ForkOrigin& origin) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<InstrumentedCode> copy_code(const TracedProcess& child,
+                                                                    pid_t tid,
+                                                                    const ForkOrigin& origin) = 0;
 };
 
 /// What an instrument is built from.

@@ -23,6 +23,14 @@ constexpr std::int64_t kWayAtFirst = 5'000;  // nanoseconds
 
 std::int64_t with_way_back(std::int64_t latency) { return latency + latency / 4; }
 
+/// The part of that in which the thread is stopped: what the latency is longer than the kernel
+/// takes, up to an interrupt's way to another CPU in a virtual machine, the thread runs on.
+std::int64_t stopped_on_ways(std::int64_t latency) {
+  constexpr std::int64_t kKernels = 8'000;     // nanoseconds
+  constexpr std::int64_t kInterrupt = 20'000;  // nanoseconds
+  return with_way_back(latency) - std::clamp<std::int64_t>(latency - kKernels, 0, kInterrupt);
+}
+
 }  // namespace
 
 void CostMeter::remember(std::int64_t latency, std::int64_t handling) {
@@ -49,16 +57,18 @@ void CostMeter::remember(std::int64_t latency, std::int64_t handling) {
 
 void CostMeter::add(core::Duration latency, core::Duration handling) {
   remember(latency.count(), handling.count());
-  charge(with_way_back(std::min(latency.count(), latency_ceiling_)) + handling.count());
+  charge(stopped_on_ways(std::min(latency.count(), latency_ceiling_)) + handling.count());
 }
 
-void CostMeter::add_following(core::Duration handling, core::Duration charged) {
-  if (charged != core::Duration{}) {
+void CostMeter::add_following(core::Duration handling, const Charged& before) {
+  if (stops() != before.stops) {
     return;
   }
-  const std::int64_t way = filled_ == 0 ? kWayAtFirst : with_way_back(latency_ceiling_ / 2);
+  const core::Duration left = std::max(handling - (stopped() - before.stopped), core::Duration{});
+  const std::int64_t way = filled_ == 0 ? kWayAtFirst : stopped_on_ways(latency_ceiling_ / 2);
   following_ways_.fetch_add(way, std::memory_order_relaxed);
-  add_work(handling + core::Duration{way});
+  following_.fetch_add(left.count() + way, std::memory_order_relaxed);
+  add_work(left + core::Duration{way});
 }
 
 void CostMeter::charge(std::int64_t cost) {

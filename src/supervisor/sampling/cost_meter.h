@@ -15,17 +15,24 @@ class CostMeter {
   /// Charges one stop: `latency` from the request to the report, `handling` from the report until
   /// the thread was resumed. On a busy machine most of the latency is time in which the thread
   /// waited for a CPU that others had, so it is charged at most at twice the quickest of the recent
-  /// stops. A quarter of it is added for the way back into the program (bench/README.md compares
-  /// the charge with the measured slowdown).
+  /// stops. A quarter of it is added for the way back into the program, and that is left out in
+  /// which the program runs on (bench/README.md compares the charge with the measured slowdown).
   void add(core::Duration latency, core::Duration handling);
 
   /// Charges one stop that only woke a sleeping thread: it says nothing about other stops.
   void add_woken(core::Duration handling) { charge(handling.count()); }
 
-  /// Charges a stop that took `handling`, of which others have charged `charged`: for what a
-  /// program pays to be followed, at its forks, execs, exits and signals, nobody else does. The
-  /// kernel's way to us and back is charged as that of the quickest recent stops for a sample.
-  void add_following(core::Duration handling, core::Duration charged);
+  /// What others have charged before a stop is handled; see add_following().
+  struct Charged {
+    core::Duration stopped{};
+    std::uint64_t stops = 0;
+  };
+  [[nodiscard]] Charged charged() const { return {stopped(), stops()}; }
+  /// Charges the rest of a stop that took us `handling` on a CPU (what we wait for one is not the
+  /// stop's): for what a program pays to be followed, at its forks, execs, exits and signals,
+  /// nobody else does. Nothing is left of stops for a sample or a probe. The kernel's way to us and
+  /// back is charged as that of the quickest recent stops for a sample.
+  void add_following(core::Duration handling, const Charged& before);
 
   /// Charges one probe hit.
   void add_hit(core::Duration cost) { charge(cost.count()); }
@@ -44,6 +51,8 @@ class CostMeter {
   /// The part of stopped() that is the kernel's way, at stops of add_following(). The kernel counts
   /// it as CPU time of the target.
   [[nodiscard]] core::Duration following_ways() const { return core::Duration{following_ways_}; }
+  /// Of add_following().
+  [[nodiscard]] core::Duration following() const { return core::Duration{following_}; }
   /// Of add_counting(). It is CPU time of the target.
   [[nodiscard]] core::Duration counting() const { return core::Duration{counting_}; }
   [[nodiscard]] core::Duration longest() const { return core::Duration{longest_}; }
@@ -63,6 +72,7 @@ class CostMeter {
   std::int64_t latency_ceiling_ = 0;
   std::atomic<std::uint64_t> stops_{0};
   std::atomic<std::int64_t> stopped_{0};
+  std::atomic<std::int64_t> following_{0};
   std::atomic<std::int64_t> following_ways_{0};
   std::atomic<std::int64_t> counting_{0};
   std::atomic<std::int64_t> longest_{0};

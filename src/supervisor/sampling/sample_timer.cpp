@@ -2,7 +2,6 @@
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,12 +20,6 @@ constexpr core::Duration kIdleRound = milliseconds(10);
 constexpr core::Duration kLongestBusy = microseconds(300);
 
 pid_t own_tid() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
-
-core::Duration thread_cpu_time() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 }  // namespace
 
@@ -55,7 +48,7 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
     run_without_sampling(stop, affinity);
     return;
   }
-  core::Duration used = thread_cpu_time();
+  core::Duration used = core::thread_cpu_time();
   while (!stop.stop_requested()) {
     heartbeat(first);
     const core::TimePoint now = core::Clock::now();
@@ -65,7 +58,7 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
     }
     take_signals_until(std::min(next - lead, now + kIdleRound), user_requests_, wakeup_);
     if (affinity.cpus() == 1) {
-      const core::Duration before = std::exchange(used, thread_cpu_time());
+      const core::Duration before = std::exchange(used, core::thread_cpu_time());
       plan_.shared_cpu(used - before);
     }
   }

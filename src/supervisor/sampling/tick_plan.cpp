@@ -21,6 +21,7 @@ core::Duration own_cpu_time() {
 TickPlan::TickPlan(core::Duration interval, double budget_percent, const CostMeter& meter,
                    TickCounts& counts)
     : throttle_(interval, budget_percent),
+      budget_(budget_percent / 100),
       meter_(meter),
       counts_(counts),
       random_(std::random_device{}()) {}
@@ -66,12 +67,20 @@ void TickPlan::account(core::TimePoint now, const ThreadScan::Seen& seen, int cp
 core::TimePoint TickPlan::next(core::TimePoint planned, core::TimePoint now, std::size_t busy_cpus,
                                bool by_ticker) {
   // Each CPU that the target uses gets one tick in the interval on average.
-  const core::Duration mean = throttle_.interval(meter_.per_stop(), own_share_ + others_share_) /
-                              static_cast<std::int64_t>(busy_cpus);
+  const core::Duration mean =
+      throttle_.interval(meter_.per_stop(), own_share_ + taken_by_others()) /
+      static_cast<std::int64_t>(busy_cpus);
   // Counted from the planned time, so that a late wake-up does not lower the rate; a long delay (we
   // were stopped) is not made up for.
   const core::TimePoint next = std::max(planned + jittered(mean), now - 2 * mean);
   return by_ticker ? std::max(next, now + 3 * kTickerLead) : next;
+}
+
+double TickPlan::taken_by_others() const {
+  constexpr double kMost = 0.75;  // of the budget
+  const auto cpu = static_cast<double>(counts_.target_cpu.load());
+  const double following = cpu > 0 ? static_cast<double>(meter_.following().count()) / cpu : 0;
+  return std::min(others_share_ + following, kMost * budget_);
 }
 
 core::Duration TickPlan::jittered(core::Duration mean) {

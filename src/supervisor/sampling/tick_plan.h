@@ -33,15 +33,19 @@ class TickPlan {
   /// See Throttle.
   void shared_cpu(core::Duration round) { throttle_.shared_cpu(round); }
 
-  /// Others (probes) take this share (0..1) of the target's time from the budget. Any thread.
+  /// Others (probes) take this share (0..1) of the target's time from the budget, as following it
+  /// does; three quarters of it at most. Any thread.
   void others_use(double share) { others_share_ = share; }
   /// Any thread.
   void sample_was_dropped() { dropped_ = true; }
 
  private:
+  /// The part of the target's time that others take.
+  [[nodiscard]] double taken_by_others() const;
   [[nodiscard]] core::Duration jittered(core::Duration mean);
 
   Throttle throttle_;
+  double budget_;
   const CostMeter& meter_;
   TickCounts& counts_;
   std::mt19937_64 random_;

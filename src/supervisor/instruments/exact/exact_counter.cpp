@@ -33,7 +33,7 @@ void ExactCounter::begin_process(TracedProcess& process, pid_t tid, bool /*from_
 }
 
 std::shared_ptr<InstrumentedCode> ExactCounter::copy_code(const TracedProcess& child, pid_t tid,
-                                                          const ForkOrigin& origin) const {
+                                                          const ForkOrigin& origin) {
   return std::make_shared<CountedCode>(child.id, tid, static_cast<CountedCode&>(*origin.code),
                                        origin.insertions);
 }

@@ -50,8 +50,8 @@ class ExactCounter final : public Instrument {
   void fill(core::RunFacts& facts) const override;
 
  protected:
-  [[nodiscard]] std::shared_ptr<InstrumentedCode> copy_code(
-      const TracedProcess& child, pid_t tid, const ForkOrigin& origin) const override;
+  [[nodiscard]] std::shared_ptr<InstrumentedCode> copy_code(const TracedProcess& child, pid_t tid,
+                                                            const ForkOrigin& origin) override;
 
  private:
   void begin_thread(Tracee& tracee, core::Address pc, core::TimePoint now);

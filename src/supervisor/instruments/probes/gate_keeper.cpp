@@ -70,6 +70,9 @@ bool GateKeeper::serve(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& 
   constexpr std::uint64_t kMostOfFunction = 2'000;
   SyscallRequest call = call_at(gate, registers);
   ++code.gate_hits();
+  if (!keeps_all_) {
+    maintenance_.give_up_where_dear(tracee);
+  }
   if (gate.gate == Gate::at_number) {
     call.number = gate.gate_number;
   } else if (gate.gate == Gate::at_function && code.gate_hits() > kMostOfFunction) {

@@ -74,15 +74,18 @@ void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address 
 
 void HitCounter::discover(ProbedCode& code, Address address,
                           std::optional<core::TimePoint> unseen) {
-  const core::TimePoint begin = core::Clock::now();
+  const core::Duration begin = core::thread_cpu_time();
   code.instrument_function(address, unseen);
-  costs_.add_work(core::Clock::now() - begin);
+  costs_.add_work(core::thread_cpu_time() - begin);
   note_totals(code);
 }
 
-void HitCounter::end_hit(Tracee& tracee, core::TimePoint heard) {
-  costs_.add_hit(probed_thread(tracee), heard);
+void HitCounter::end_hit(Tracee& tracee, core::TimePoint heard, bool counts) {
+  const core::Duration cost = costs_.add_hit(probed_thread(tracee), heard);
   ProbedCode& code = probed_code(*tracee.process);
+  if (!counts || code.is_young_child(heard)) {
+    code.beside() += cost;
+  }
   if (code.executions() % kHitsBetweenLooks == 0) {
     costs_.tell_timer();
     remove_hot_probes(code);

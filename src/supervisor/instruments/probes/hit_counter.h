@@ -36,8 +36,8 @@ class HitCounter {
   /// ProbedCode::instrument_function(), and its cost.
   void discover(ProbedCode& code, core::Address address, std::optional<core::TimePoint> unseen);
   /// The hit that was heard of at `heard` is over: the thread runs again. Charges it, and from time
-  /// to time removes hot probes.
-  void end_hit(Tracee& tracee, core::TimePoint heard);
+  /// to time removes hot probes. `counts` false: it was at a gate.
+  void end_hit(Tracee& tracee, core::TimePoint heard, bool counts = true);
 
   void note_totals(const ProbedCode& code);
   /// Any thread.

@@ -52,15 +52,24 @@ void ModuleProbes::begin(Tracee& tracee) {
     return;
   }
   code.trap_handler().look_later(core::Clock::now());
-  if (!process.from_start) {
-    costs_.add_work(core::Clock::now() - begin);
-  }
   const bool has_gates = insert_first_gates(tracee, *scan);
+  charge(process, core::Clock::now() - begin);
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
+  const core::TimePoint updated = core::Clock::now();
   if (analysis_.wants_libraries() || !has_gates) {
     for (const core::Address event : scan->find_library_events(analysis_)) {
       insert_loader_breakpoint(code, event);
     }
+  }
+  charge(process, core::Clock::now() - updated);
+}
+
+/// The budget is for what probes cost once the program runs.
+void ModuleProbes::charge(const TracedProcess& process, core::Duration cost) {
+  if (process.from_start) {
+    costs_.add_preparation(cost);
+  } else {
+    costs_.add_work(cost);
   }
 }
 
@@ -167,8 +176,10 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
     code.make_room_for_copies(module.range.begin, tid);
   }
   const core::Duration took = core::Clock::now() - begin;
-  if (when != When::at_start) {
-    costs_.add_work(took);  // before its first instruction nothing of the program's is delayed
+  if (when == When::at_start) {
+    costs_.add_preparation(took);
+  } else {
+    costs_.add_work(took);
   }
   next_look_ = core::Clock::now() + took * kShareOfTime;
 }

@@ -52,6 +52,7 @@ class ModuleProbes {
   bool insert_gates(const TracedProcess& process, const ModuleScan& scan);
   /// The same for the first ones.
   bool insert_first_gates(const Tracee& tracee, const ModuleScan& scan);
+  void charge(const TracedProcess& process, core::Duration cost);
   void unblock_trap_in(const WorldStop& world);
 
   CodeAnalysis& analysis_;

@@ -15,9 +15,17 @@ constexpr double kMostReported = 1.5;
 
 }  // namespace
 
-bool ProbeBudget::is_exceeded(core::Duration target_cpu) const {
-  const double allowed = share_ * static_cast<double>(target_cpu.count());
+bool ProbeBudget::is_exceeded(core::Duration target_cpu, core::Duration following) const {
+  constexpr double kLeast = 0.25;
+  const double whole = share_ * static_cast<double>(target_cpu.count());
+  const double allowed =
+      std::max(whole - static_cast<double>(following.count()) / 2, kLeast * whole);
   return share_ > 0 && static_cast<double>((spent_ - kFirstAllowance).count()) > allowed;
+}
+
+bool ProbeBudget::is_too_much(core::Duration beside) const {
+  constexpr core::Duration kLittle = std::chrono::milliseconds(5);
+  return beside > kLittle && beside > spent_ / 4;
 }
 
 std::optional<double> ProbeBudget::limit_of_copies(core::Duration target_cpu) const {
@@ -52,11 +60,15 @@ core::Duration HitCost::add(core::Duration handled, core::Duration since_last) {
     shortest_ = std::min(shortest_, since_last);
   }
   if (++in_batch_ == kBatch) {
-    round_trip_ = shortest_;
+    round_trip_ = shortest_ < kMost ? shortest_ : round_trip_;
     shortest_ = kMost;
     in_batch_ = 0;
   }
-  return handled + round_trip_;
+  constexpr int kFarAbove = 8;
+  constexpr int kSmoothing = 16;
+  const core::Duration own = std::min(handled, kFarAbove * usual_);
+  usual_ += (own - usual_) / kSmoothing;
+  return own + round_trip_;
 }
 
 }  // namespace sp::supervisor

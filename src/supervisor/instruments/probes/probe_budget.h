@@ -15,12 +15,16 @@ class ProbeBudget {
 
   void spend(core::Duration cost) { spent_ += cost; }
   [[nodiscard]] core::Duration spent() const { return spent_; }
+  /// `beside`, a part of what was spent, has counted nothing: too much of it for the probes of one
+  /// program.
+  [[nodiscard]] bool is_too_much(core::Duration beside) const;
   /// What code takes longer because it runs from copies; `target_cpu` includes it.
   void spend_in_copies(core::Duration cost) { in_copies_ += cost; }
 
-  /// Probes have cost more than `target_cpu` allows so far. A short program may exceed its share,
-  /// but not the first allowance.
-  [[nodiscard]] bool is_exceeded(core::Duration target_cpu) const;
+  /// Probes have cost more than `target_cpu` allows so far, of which half of what `following` the
+  /// target's processes has cost is taken, but not more than three quarters. A short program may
+  /// exceed its share, but not the first allowance.
+  [[nodiscard]] bool is_exceeded(core::Duration target_cpu, core::Duration following) const;
   /// The part (0..1) of the target's time that copies may take longer from now on, because they
   /// have cost more than was left for them; nothing if they have not. Samples keep a quarter of
   /// --overhead.
@@ -45,7 +49,8 @@ class ProbeBudget {
 /// Estimates what one hit costs the target, from the breakpoint's trap until the thread runs again.
 /// The tracer sees the time from when wait returns to when it resumes the thread. The kernel's time
 /// for the stop and for the resumption shows as the shortest time between resuming a thread and
-/// its next hit. Pure.
+/// its next hit, where that is short. What is far above the usual is time in which we waited for a
+/// CPU that others had. Pure.
 class HitCost {
  public:
   /// Adds a hit that took the tracer `handled`, `since_last` after it last resumed the thread from
@@ -58,6 +63,7 @@ class HitCost {
   static constexpr core::Duration kMost = std::chrono::microseconds(60);
 
   core::Duration round_trip_ = kInitial;
+  core::Duration usual_ = kInitial;
   core::Duration shortest_ = kMost;
   int in_batch_ = 0;
 };

@@ -1,19 +1,24 @@
 #include "supervisor/instruments/probes/probe_costs.h"
 
+#include <algorithm>
+
 namespace sp::supervisor {
 
-void ProbeCosts::add_hit(ProbedThread& thread, core::TimePoint heard) {
+core::Duration ProbeCosts::add_hit(ProbedThread& thread, core::TimePoint heard) {
   const core::TimePoint done = core::Clock::now();
   const core::Duration since_last =
       thread.resumed_at == core::TimePoint{} ? core::Duration{} : heard - thread.resumed_at;
   thread.resumed_at = done;
   thread.last_hit = {heard, done};
-  const core::Duration cost = hit_cost_.add(done - heard, since_last);
+  const core::Duration cost =
+      hit_cost_.add(std::max(done - heard - work_, core::Duration{}), since_last);
   spend(cost);
   meter_.add_hit(cost);
+  return cost;
 }
 
 void ProbeCosts::add_work(core::Duration cost) {
+  work_ += cost;
   spend(cost);
   meter_.add_work(cost);
   tell_timer();

@@ -20,14 +20,26 @@ class ProbeCosts {
       : meter_(meter), timer_(timer), budget_(overhead_percent) {}
 
   /// More was spent than the budget allows so far.
-  [[nodiscard]] bool is_exceeded() const { return budget_.is_exceeded(target_cpu()); }
+  [[nodiscard]] bool is_exceeded() const {
+    return budget_.is_exceeded(target_cpu(), meter_.following());
+  }
+  /// The same, and what the probes of a program cost beside counting is too much of it:
+  /// ProbeBudget::is_too_much().
+  [[nodiscard]] bool are_dear(core::Duration beside) const {
+    return budget_.is_too_much(beside) && is_exceeded();
+  }
   /// ProbeBudget::is_bottleneck().
   [[nodiscard]] bool is_bottleneck(core::TimePoint now) { return budget_.is_bottleneck(now); }
 
-  /// A thread's hit that was heard of at `heard` is over: the thread runs again.
-  void add_hit(ProbedThread& thread, core::TimePoint heard);
+  /// A stop begins that add_hit() may end.
+  void begin_stop() { work_ = {}; }
+  /// A thread's hit that was heard of at `heard` is over: the thread runs again. Charges what
+  /// add_work() has not, and returns it.
+  core::Duration add_hit(ProbedThread& thread, core::TimePoint heard);
   /// Other work for the probes, done while a thread was stopped.
   void add_work(core::Duration cost);
+  /// Work done before a program's first instruction, which the program has to wait for.
+  void add_preparation(core::Duration cost) { meter_.add_work(cost); }
   /// Code took longer because it ran from copies.
   void add_copies(core::Duration cost);
   /// ProbeBudget's.
@@ -49,6 +61,7 @@ class ProbeCosts {
   SampleTimer& timer_;
   ProbeBudget budget_;
   HitCost hit_cost_;
+  core::Duration work_{};  // charged since begin_stop()
   std::atomic<std::int64_t> spent_{0};
 };
 

@@ -30,6 +30,7 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
       promotion_(*options.analysis, costs_, tracees, options.copies && !options.derives,
                  options.keep_hot_probes),
       maintenance_(modules_, costs_, counter_, exploration_, promotion_),
+      tracees_(tracees),
       gates_(maintenance_, costs_, options.keep_hot_probes),
       hits_(modules_, costs_, counter_, exploration_, gates_, promotion_) {}
 
@@ -53,7 +54,8 @@ void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_st
 }
 
 std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& child, pid_t tid,
-                                                          const ForkOrigin& origin) const {
+                                                          const ForkOrigin& origin) {
+  const core::TimePoint begin = core::Clock::now();
   auto& parent = static_cast<ProbedCode&>(*origin.code);
   restore_jumps(parent, tid);
   auto code = std::make_shared<ProbedCode>(child.id, tid, parent);
@@ -65,7 +67,19 @@ std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& c
   if (!code->trap_handler().tried) {
     maintenance_.note_program();
   }
+  charge_child(parent, core::Clock::now() - begin);
   return code;
+}
+
+/// What children cost, who mostly are gone in a moment, is the price of their parent's probes.
+void ProbeCounter::charge_child(ProbedCode& parent, core::Duration cost) {
+  costs_.add_work(cost);
+  parent.beside() += cost;
+  Tracee* const creator = tracees_.find(parent.owner().pid);
+  if (!options_.keep_hot_probes && parent.may_insert() && creator != nullptr &&
+      !creator->group_stopped && costs_.are_dear(parent.beside())) {
+    (void)interrupt(*creator);  // it is given up on_user_stop()
+  }
 }
 
 void ProbeCounter::before_exec(Tracee& caller, pid_t tid) {
@@ -94,6 +108,7 @@ void ProbeCounter::inherit(Tracee& tracee, const ForkOrigin& origin) {
 bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   const pid_t tid = tracee.id.tid;
   ProbedThread& thread = probed_thread(tracee);
+  costs_.begin_stop();
   const bool was_stepped = std::exchange(thread.was_stepped, false);
   auto registers = ptrace::registers(tid);
   if (!registers) {
@@ -162,10 +177,17 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
 }
 
 void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /*now*/) {
-  const ProbedCode& code = probed_code(*tracee.process);
+  ProbedCode& code = probed_code(*tracee.process);
   give_counters(tracee);
+  if (stop == UserStop::interrupt && !options_.keep_hot_probes) {
+    maintenance_.give_up_where_dear(tracee);
+  }
   if (!code.may_insert()) {
     give_mask_back(tracee);
+    if (stop == UserStop::interrupt && code.is_to_be_left()) {
+      maintenance_.leave_program(tracee, [&] { return make_detachable(tracee, true); });
+      return;
+    }
   } else if (code.trap_handler().is_installed && !probed_thread(tracee).mask_is_known) {
     (void)unblock_trap(*tracee.process, tracee.id.tid, probed_thread(tracee));
   }
@@ -179,7 +201,13 @@ bool ProbeCounter::may_deliver_trap(Tracee& tracee) {
                                tracee.id.tid);
 }
 
-void ProbeCounter::on_sample(Tracee& tracee) { maintenance_.run(tracee, true); }
+void ProbeCounter::on_sample(Tracee& tracee) {
+  if (probed_code(*tracee.process).is_to_be_left()) {
+    maintenance_.leave_program(tracee, [&] { return make_detachable(tracee, true); });
+  } else {
+    maintenance_.run(tracee, true);
+  }
+}
 
 /// Asked for in a stop at a probe it would show what comes behind that.
 bool ProbeCounter::biases_sample(const Tracee& tracee, core::TimePoint asked_at) const {

@@ -68,10 +68,12 @@ class ProbeCounter final : public Instrument {
   void fill(core::RunFacts& facts) const override;
 
  protected:
-  [[nodiscard]] std::shared_ptr<InstrumentedCode> copy_code(
-      const TracedProcess& child, pid_t tid, const ForkOrigin& origin) const override;
+  [[nodiscard]] std::shared_ptr<InstrumentedCode> copy_code(const TracedProcess& child, pid_t tid,
+                                                            const ForkOrigin& origin) override;
 
  private:
+  void charge_child(ProbedCode& parent, core::Duration cost);
+
   ProbeOptions options_;
   Guardian& guardian_;
   ProbeCosts costs_;
@@ -80,6 +82,7 @@ class ProbeCounter final : public Instrument {
   HitCounter counter_;
   Promotion promotion_;
   ProbeMaintenance maintenance_;
+  TraceeTable& tracees_;
   GateKeeper gates_;
   ProbeHits hits_;
   pid_t named_ = 0;  // by the user: the first process

@@ -27,7 +27,7 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
     return;
   }
   if (site.gate != Gate::none && on_gate(tracee, site, registers)) {
-    counter_.end_hit(tracee, now);
+    counter_.end_hit(tracee, now, false);
     return;
   }
   if (site.copy != Address{}) {

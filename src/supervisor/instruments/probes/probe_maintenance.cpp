@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "arch/native.h"
 #include "core/log.h"
@@ -136,14 +138,49 @@ void ProbeMaintenance::keep_handler(const Tracee& tracee) {
   }
 }
 
+void ProbeMaintenance::give_up_where_dear(const Tracee& tracee) {
+  ProbedCode& code = probed_code(*tracee.process);
+  if (code.may_insert() && !code.is_young_child(core::Clock::now()) &&
+      costs_.are_dear(code.beside())) {
+    code.is_to_be_left() = true;
+    give_up(tracee, "forks or changes its signal masks too often");
+  }
+}
+
+void ProbeMaintenance::leave_program(Tracee& tracee, const std::function<bool()>& make_detachable) {
+  TracedProcess& process = *tracee.process;
+  ProbedCode& code = probed_code(process);
+  const bool copies_stay = code.copy_space() != nullptr && code.copy_space()->is_in_use;
+  // Children that have not reported yet, or share the memory, use it, too.
+  if (process.threads != 1 || process.code_state.use_count() != 1 || copies_stay ||
+      !make_detachable()) {
+    return;
+  }
+  if (code.trap_handler().page != Address{} || !code.xol().empty() ||
+      code.copy_space() != nullptr || code.inherited_copy_space() != nullptr) {
+    return;
+  }
+  modules_.flush(process, tracee.id);
+  process.ignores_sigtrap = false;  // the kernel knows what the program has set
+  process.was_given_up = true;
+  process.code_state = nullptr;
+  auto thread = std::make_unique<ProbedThread>();
+  thread->counted = probed_thread(tracee).counted;
+  tracee.thread_state = std::move(thread);
+}
+
 void ProbeMaintenance::give_up(const Tracee& tracee, std::string_view reason) {
   const auto threads = list_threads(tracee.process->id.pid);
   for (const pid_t tid : threads ? *threads : std::vector<pid_t>{}) {
     (void)ptrace::interrupt(tid);  // each gets its mask back, on_user_stop()
   }
-  modules_.flush(*tracee.process, tracee.id);
+  ProbedCode& code = probed_code(*tracee.process);
   promotion_.demote_all(*tracee.process, &tracee);
-  probed_code(*tracee.process).restore_all();
+  std::vector<std::uint32_t> all(code.blocks().size());
+  std::iota(all.begin(), all.end(), 0U);
+  code.remove_probes(all, core::Clock::now());
+  code.restore_all();
+  modules_.flush(*tracee.process, tracee.id);
   core::log_note("process {} {}: from here on it is only sampled", tracee.process->id.pid, reason);
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "core/messages.h"
@@ -50,6 +51,12 @@ class ProbeMaintenance {
   }
   /// Removes every breakpoint of the process, which does what `reason` says.
   void give_up(const Tracee& tracee, std::string_view reason);
+  /// The same where its probes cost too much beside counting.
+  void give_up_where_dear(const Tracee& tracee);
+  /// The stopped thread can make system calls, and its process was given up. Where nobody else has
+  /// its memory, leaves nothing there, so that its children do not have it either, and no
+  /// code_state.
+  void leave_program(Tracee& tracee, const std::function<bool()>& make_detachable);
 
  private:
   void keep_handler(const Tracee& tracee);

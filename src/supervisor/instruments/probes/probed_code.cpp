@@ -19,6 +19,8 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
       propagation_(parent.propagation_.forked()),
       patches_(*this, guardian()),
       interrupted_(parent.interrupted_),
+      forked_(core::Clock::now()),
+      beside_(parent.beside_),
       has_unknown_frames_(parent.has_unknown_frames_),
       derives_(parent.derives_),
       loader_(parent.loader_) {

@@ -161,6 +161,16 @@ class ProbedCode : public InstrumentedCode {
   /// then is not known; see find_interrupted().
   [[nodiscard]] bool& has_unknown_frames() { return has_unknown_frames_; }
   [[nodiscard]] Block& block(std::uint32_t number) { return blocks_[number]; }
+  /// Forked so short a time ago that it may well have nothing to do but exec or end.
+  [[nodiscard]] bool is_young_child(core::TimePoint now) const {
+    constexpr core::Duration kYoung = std::chrono::milliseconds(20);
+    return now - forked_ < kYoung;
+  }
+  /// What the program's probes cost beside counting: cleaning its forked children and serving
+  /// them, who mostly are gone in a moment, and serving gates. Shared with these children.
+  [[nodiscard]] core::Duration& beside() { return *beside_; }
+  /// It was given up for that: nothing of ours is to stay in the program.
+  [[nodiscard]] bool& is_to_be_left() { return is_to_be_left_; }
   /// Adds what copies have counted to their blocks.
   void collect_copies();
   /// The memory of the copies; null: there is none.
@@ -232,6 +242,9 @@ class ProbedCode : public InstrumentedCode {
   CodePatches patches_;
   std::set<core::Address> interrupted_;
   std::set<core::Address> modules_with_stubs_;
+  core::TimePoint forked_;  // as a copy of its parent's memory; zero: it was not
+  bool is_to_be_left_ = false;
+  std::shared_ptr<core::Duration> beside_ = std::make_shared<core::Duration>();
   bool has_unknown_frames_ = false;
   bool derives_ = false;
   core::Address loader_;

@@ -24,6 +24,17 @@ TEST(CostMeter, adds_up_stops) {
   EXPECT_EQ(meter.longest(), microseconds(7));
 }
 
+TEST(CostMeter, does_not_charge_an_interrupts_way_on_which_the_thread_runs_on) {
+  CostMeter meter;
+  add(meter, 40, microseconds(20), microseconds(2));
+  meter.add(microseconds(20), microseconds(2));
+  EXPECT_EQ(meter.longest(), microseconds(15));  // of 20 us and 5 us, but for 12 us; and 2 us
+  EXPECT_EQ(meter.per_stop(), microseconds(27));
+  const auto before = meter.stopped();
+  add(meter, 1, microseconds(20), microseconds(2));
+  EXPECT_EQ(meter.stopped() - before, microseconds(15));
+}
+
 TEST(CostMeter, does_not_charge_the_wait_for_a_cpu_as_a_stop) {
   CostMeter meter;
   add(meter, 100, microseconds(4), microseconds(2));
@@ -68,18 +79,30 @@ TEST(CostMeter, counts_the_stops_that_woke_a_sleeper) {
 
 TEST(CostMeter, charges_the_kernels_way_to_follow_as_that_of_a_sample) {
   CostMeter meter;
-  add(meter, 40, microseconds(40), microseconds(2));
+  add(meter, 40, microseconds(4), microseconds(2));
   const auto before = meter.stopped();
-  meter.add_following(microseconds(3), core::Duration{});
-  EXPECT_EQ(meter.following_ways(), microseconds(50));
-  EXPECT_EQ(meter.stopped() - before, microseconds(53));
+  meter.add_following(microseconds(3), meter.charged());
+  EXPECT_EQ(meter.following_ways(), microseconds(5));
+  EXPECT_EQ(meter.stopped() - before, microseconds(8));
+  EXPECT_EQ(meter.following(), microseconds(8));
   EXPECT_EQ(meter.stops(), 40U);
+}
+
+TEST(CostMeter, charges_what_others_have_left_of_a_stop) {
+  CostMeter meter;
+  const auto charged_before = meter.charged();
+  meter.add_work(microseconds(3));
+  meter.add_following(microseconds(10), charged_before);
+  EXPECT_EQ(meter.following() - meter.following_ways(), microseconds(7));
+  EXPECT_EQ(meter.stopped() - meter.following_ways(), microseconds(10));
 }
 
 TEST(CostMeter, charges_nothing_more_for_a_stop_that_others_have_charged) {
   CostMeter meter;
-  meter.add_following(microseconds(3), microseconds(3));
-  EXPECT_EQ(meter.stopped(), core::Duration{});
+  const auto charged_before = meter.charged();
+  meter.add_hit(microseconds(3));
+  meter.add_following(microseconds(10), charged_before);
+  EXPECT_EQ(meter.stopped(), microseconds(3));
   EXPECT_EQ(meter.following_ways(), core::Duration{});
 }
 

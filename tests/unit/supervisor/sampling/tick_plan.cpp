@@ -73,5 +73,28 @@ TEST_F(TickPlanOf100us, ticks_less_often_after_a_window_with_dropped_samples) {
   EXPECT_NEAR(static_cast<double>(mean_gap(1).count()), 225'000, 11'000);
 }
 
+TEST(TickPlan, leaves_to_following_what_it_costs_but_a_quarter_of_the_budget) {
+  const core::TimePoint start = core::Clock::now();
+  const auto mean_gap = [start](core::Duration following) {
+    CostMeter meter;
+    for (int i = 0; i < 64; ++i) {
+      meter.add(microseconds(8), microseconds(10));  // 20 us with the way back
+    }
+    meter.add_following(following, meter.charged());
+    TickCounts counts;
+    counts.target_cpu = core::Duration(seconds(1)).count();
+    TickPlan plan(microseconds(1), 20, meter, counts);
+    constexpr int kTicks = 20'000;
+    core::Duration sum{};
+    for (int i = 0; i < kTicks; ++i) {
+      sum += plan.next(start, start, 1, false) - start;
+    }
+    return static_cast<double>((sum / kTicks).count());
+  };
+  EXPECT_NEAR(mean_gap({}), 100'000, 5'000);  // 20 us are 20 % of it
+  EXPECT_NEAR(mean_gap(milliseconds(100)), 200'000, 10'000);
+  EXPECT_NEAR(mean_gap(seconds(10)), 400'000, 20'000);
+}
+
 }  // namespace
 }  // namespace sp::supervisor
