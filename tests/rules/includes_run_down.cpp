@@ -60,6 +60,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = 
     {"gelf.h", {"symbols/"}},
     {"sys/ptrace.h", {"supervisor/", "arch/"}},
     {"libiberty/", {"symbols/"}},
+    {"zlib.h", {"profiler/gzip_stream"}},
 };
 
 struct Include {
