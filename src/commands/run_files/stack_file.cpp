@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <limits>
@@ -58,17 +59,22 @@ core::Result<void> StackFile::read(const Visit& visit) {
   while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
     std::string_view text(buffer.data(), static_cast<std::size_t>(file.gcount()));
     while (!text.empty()) {
-      const std::size_t end = text.find_first_of(";\n");
-      part += text.substr(0, end);
-      if (end == std::string_view::npos) {
+      const auto* const end =
+          std::find_if(text.begin(), text.end(), [](char c) { return c == ';' || c == '\n'; });
+      std::string_view frame(text.begin(), end);
+      if (!part.empty() || end == text.end()) {
+        part += frame;
+        frame = part;
+      }
+      if (end == text.end()) {
         break;
       }
-      if (!take(part, text[end] == '\n', visit)) {
+      if (!take(frame, *end == '\n', visit)) {
         damage_ = fmt::format("{} is damaged in line {}", path_, line_);
         return {};
       }
       part.clear();
-      text.remove_prefix(end + 1);
+      text = std::string_view(end + 1, text.end());
     }
   }
   if (!part.empty() || !stack_.empty()) {  // the last line has no end: it was cut

@@ -2,9 +2,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/result.h"
@@ -33,6 +34,14 @@ class StackFile final : public profiler::StackSource {
   [[nodiscard]] const std::string& damage() const { return damage_; }
 
  private:
+  /// Lets a name be looked up without a copy of it.
+  struct NameHash {
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>()(name);
+    }
+  };
+
   StackFile(std::string path, std::vector<profiler::RecordedFunction> rows);
 
   [[nodiscard]] core::Result<void> read(const Visit& visit);
@@ -43,7 +52,7 @@ class StackFile final : public profiler::StackSource {
   std::vector<profiler::RecordedFunction> functions_;
   std::size_t rows_;
   std::vector<std::string> names_;  // of functions_, as in the file
-  std::map<std::string, std::uint32_t, std::less<>> numbers_;
+  std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> numbers_;
   std::vector<std::uint32_t> stack_;
   std::vector<std::uint32_t> last_stack_;  // lines are sorted: the next one begins alike
   std::size_t line_ = 1;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace sp::profiler {
@@ -70,17 +70,30 @@ void CallgrindGraph::add_sampled_functions(StackSource& stacks) {
 }
 
 void CallgrindGraph::add_stacks(StackSource& stacks) {
-  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // a call counts once in a stack
+  struct Seen {
+    std::uint64_t samples = 0;
+    std::uint64_t last_stack = 0;  // a call counts once in a stack
+  };
+  std::unordered_map<std::uint64_t, Seen> seen;  // by caller and callee
+  std::uint64_t stack = 0;
   stacks.for_each([&](std::span<const std::uint32_t> frames, std::uint64_t samples) {
-    seen.clear();
+    ++stack;
     for (std::size_t i = 1; i < frames.size(); ++i) {
-      const std::uint32_t from = node_of_sampled_[frames[i - 1]];
+      const std::uint64_t from = node_of_sampled_[frames[i - 1]];
       const std::uint32_t to = node_of_sampled_[frames[i]];
-      if (from != to && seen.emplace(from, to).second) {
-        sampled_calls_[from][to].samples += samples;
+      Seen& call = seen[(from << 32U) | to];
+      if (from != to && call.last_stack != stack) {
+        call.samples += samples;
+        call.last_stack = stack;
       }
     }
   });
+  for (const auto& [call, sum] : seen) {
+    if (sum.samples > 0) {
+      sampled_calls_[static_cast<std::uint32_t>(call >> 32U)][static_cast<std::uint32_t>(call)]
+          .samples = sum.samples;
+    }
+  }
 }
 
 const CallgrindGraph::SampledCalls& CallgrindGraph::sampled_calls(std::uint32_t from) const {

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profiler/text.h"
 
@@ -39,25 +41,25 @@ std::uint64_t write_speedscope(std::ostream& out, const RecordedRun& run, StackS
   out << "\n]},\n\"profiles\":[{\"type\":\"sampled\",\"name\":"
       << json_string(fmt::format("{} ({})", run.command, run.sampling()))
       << ",\"unit\":\"none\",\"startValue\":0,\n\"samples\":[";
-  std::string_view between = "\n";
-  stacks.for_each([&](std::span<const std::uint32_t> frames, std::uint64_t) {
-    out << between << '[';
+  std::vector<std::uint64_t> weights;
+  std::string line;
+  stacks.for_each([&](std::span<const std::uint32_t> frames, std::uint64_t samples) {
+    line = weights.empty() ? "\n[" : ",\n[";
     for (std::size_t i = 0; i < frames.size(); ++i) {
-      out << (i == 0 ? "" : ",") << frames[i];
+      line += i == 0 ? "" : ",";
+      fmt::format_to(std::back_inserter(line), "{}", frames[i]);
     }
-    out << ']';
-    between = ",\n";
+    out << line << ']';
+    weights.push_back(samples);
   });
   out << "\n],\n\"weights\":[";
   std::uint64_t total = 0;
   std::uint64_t rounded = 0;
-  between = "\n";
-  stacks.for_each([&](std::span<const std::uint32_t>, std::uint64_t samples) {
-    out << between << samples;
-    between = ",\n";
-    total += samples;
-    rounded += samples > kExactInJavaScript ? 1 : 0;
-  });
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    out << (i == 0 ? "\n" : ",\n") << weights[i];
+    total += weights[i];
+    rounded += weights[i] > kExactInJavaScript ? 1 : 0;
+  }
   out << "\n],\n\"endValue\":" << total << "}]}\n";
   return rounded + (total > kExactInJavaScript ? 1 : 0);
 }

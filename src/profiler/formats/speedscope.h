@@ -11,8 +11,8 @@ namespace sp::profiler {
 inline constexpr std::uint64_t kExactInJavaScript = std::uint64_t{1} << 53U;
 
 /// speedscope's JSON, one profile of type "sampled": a stack's weight is its samples. Reads the
-/// stacks twice. Numbers above 2^53 are written in full; speedscope rounds them. Returns how many
-/// there were.
+/// stacks once and holds their weights. Numbers above 2^53 are written in full; speedscope rounds
+/// them. Returns how many there were.
 std::uint64_t write_speedscope(std::ostream& out, const RecordedRun& run, StackSource& stacks);
 
 }  // namespace sp::profiler
