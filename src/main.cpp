@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "commands/annotate/annotate.h"
+#include "commands/convert/convert.h"
 #include "commands/doctor/doctor.h"
 #include "commands/record/record.h"
 
@@ -49,6 +50,9 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::AnnotateOptions>(&parsed)) {
     return sp::annotate::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::ConvertOptions>(&parsed)) {
+    return sp::convert::run(*options);
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

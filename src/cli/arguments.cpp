@@ -41,10 +41,19 @@ std::string with_long_name(const std::string& word) {
   return row == rows.end() ? word : fmt::format("--{}{}", row->name, word.substr(2));
 }
 
+bool is_of_convert(std::string_view typed) {
+  const OptionRow& row = option_row("format");
+  return typed.substr(0, typed.find('=')) == fmt::format("--{}", row.name) ||
+         typed == fmt::format("-{}", row.letter);
+}
+
 // The message for the first unexpected word.
 std::string describe_unexpected(const std::vector<std::string>& words, Command command) {
   const std::string& first = words.front();
   if (first.size() > 1 && first.starts_with('-')) {
+    if (command != Command::convert && is_of_convert(first)) {
+      return fmt::format("{} is an option of convert: superprofiler convert RUN -f FORMAT", first);
+    }
     const OptionRow* nearest = nearest_option(first);
     const bool usable = nearest != nullptr && nearest->is_for(command);
     return fmt::format("there is no option {}; {}", first.substr(0, first.find('=')),
@@ -63,7 +72,15 @@ std::string describe_unexpected(const std::vector<std::string>& words, Command c
   if (first == "annotate") {
     return "annotate is a subcommand and goes first: superprofiler annotate RUN FUNCTION";
   }
+  if (first == "convert") {
+    return "convert is a subcommand and goes first: superprofiler convert RUN -f FORMAT";
+  }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
+}
+
+// Its words that are not options mean something.
+bool takes_words(Command command) {
+  return command == Command::annotate || command == Command::convert;
 }
 
 // CLI11's messages begin with the option: "--interval: 1 required TEXT missing", "flame was given a
@@ -97,7 +114,7 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command
   try {
     CLI::App app;
     app.set_help_flag();
-    if (command == Command::annotate) {
+    if (takes_words(command)) {
       app.allow_extras();  // its words may be mixed with options
     } else {
       app.prefix_command();
@@ -120,7 +137,7 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command
   }
   const auto misplaced = std::find_if(
       arguments.words_.begin(), arguments.words_.end(), [command](const std::string& word) {
-        return command != Command::annotate || (word.size() > 1 && word.starts_with('-'));
+        return !takes_words(command) || (word.size() > 1 && word.starts_with('-'));
       });
   if (misplaced != arguments.words_.end() && !arguments.has("help")) {
     return fail(describe_unexpected({misplaced, arguments.words_.end()}, command));

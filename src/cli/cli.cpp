@@ -65,6 +65,21 @@ Parsed parse_annotate(const std::vector<std::string>& words) {
   return AnnotateOptions{named[0], named[1], given->all("debug-dir")};
 }
 
+Parsed parse_convert(const std::vector<std::string>& words) {
+  const auto given = Arguments::read(words, Command::convert);
+  if (!given) {
+    return usage_error(given.error());
+  }
+  if (given->has("help")) {
+    return PrintAndExit{convert_help_text()};
+  }
+  auto options = read_convert(*given);
+  if (!options) {
+    return usage_error(options.error());
+  }
+  return std::move(*options);
+}
+
 }  // namespace
 
 Result<std::optional<pid_t>> read_pid(const Arguments& given) {
@@ -113,6 +128,10 @@ Parsed parse(int argc, const char* const* argv) {
   if (!words.empty() && words.front() == "annotate") {
     words.erase(words.begin());
     return parse_annotate(words);
+  }
+  if (!words.empty() && words.front() == "convert") {
+    words.erase(words.begin());
+    return parse_convert(words);
   }
   const auto given = Arguments::read(words, Command::record);
   if (!given) {

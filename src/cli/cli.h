@@ -90,6 +90,13 @@ struct AnnotateOptions {
   std::vector<std::string> debug_dirs;
 };
 
+/// superprofiler convert [RUN] -f FORMAT [-o FILE]
+struct ConvertOptions {
+  std::string run;     // a run's directory; "": the newest one
+  std::string format;  // one of the choices of --format
+  std::string output;  // "": beside the run; "-": stdout
+};
+
 /// Text to print before exiting: help, version and completions (status 0, complete, for stdout), or
 /// a usage error (status 2, one line without a newline, for stderr).
 struct PrintAndExit {
@@ -97,7 +104,8 @@ struct PrintAndExit {
   int status = 0;
 };
 
-using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, PrintAndExit>;
+using Parsed =
+    std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions, PrintAndExit>;
 
 /// Parses the arguments of main(). Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv);

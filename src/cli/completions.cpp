@@ -55,19 +55,23 @@ std::string spelled(const OptionRow& row, std::string_view between) {
                             : fmt::format("-{}{}--{}", row.letter, between, row.name);
 }
 
+void add_word(const OptionRow& row, Command command, std::string& words) {
+  if (row.is_for(command)) {
+    words += fmt::format("{}--{}", words.empty() ? "" : " ", row.name);
+  }
+}
+
 std::string bash_script() {
   std::string script(kBashHead);
   std::string words;
   std::string doctor_words;
   std::string annotate_words;
+  std::string convert_words;
   for (const OptionRow& row : option_table()) {
-    if (row.for_doctor) {
-      doctor_words += fmt::format("{}--{}", doctor_words.empty() ? "" : " ", row.name);
-    }
-    if (row.for_annotate) {
-      annotate_words += fmt::format("{}--{}", annotate_words.empty() ? "" : " ", row.name);
-    }
-    words += fmt::format("{}--{}", words.empty() ? "" : " ", row.name);
+    add_word(row, Command::doctor, doctor_words);
+    add_word(row, Command::annotate, annotate_words);
+    add_word(row, Command::convert, convert_words);
+    add_word(row, Command::record, words);
     if (row.value_optional) {
       words += fmt::format(" --{}={}", row.name, row.choices);
     }
@@ -85,17 +89,20 @@ std::string bash_script() {
       "  esac\n"
       "  local words='{}'\n"
       "  if ((COMP_CWORD == 1)); then\n"
-      "    words+=' doctor annotate'\n"
+      "    words+=' doctor annotate convert'\n"
       "  elif [[ ${{COMP_WORDS[1]}} == doctor ]]; then\n"
       "    words='{}'\n"
-      "  elif [[ ${{COMP_WORDS[1]}} == annotate ]]; then\n"
+      "  elif [[ ${{COMP_WORDS[1]}} == annotate || ${{COMP_WORDS[1]}} == convert ]]; then\n"
       "    words='{}'\n"
+      "    if [[ ${{COMP_WORDS[1]}} == convert ]]; then\n"
+      "      words='{}'\n"
+      "    fi\n"
       "    if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then\n"
       "      mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
       "      return\n"
       "    fi\n"
       "  fi\n",
-      words, doctor_words, annotate_words);
+      words, doctor_words, annotate_words, convert_words);
   return script.append(kBashTail);
 }
 
@@ -137,7 +144,7 @@ std::string zsh_script() {
       "  if ((${words[(I)--]})); then\n"
       "    _command_names -e\n"
       "  else\n"
-      "    compadd doctor annotate\n"
+      "    compadd doctor annotate convert\n"
       "  fi\n"
       "}\n"
       "_superprofiler() {\n"
@@ -194,7 +201,9 @@ std::string fish_script() {
       "complete -c superprofiler -n __fish_is_first_token -a doctor -d 'what this machine allows'\n"
       "complete -c superprofiler -n __fish_is_first_token -a annotate "
       "-d 'a function with its counts'\n"
-      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate' "
+      "complete -c superprofiler -n __fish_is_first_token -a convert "
+      "-d 'a run for other programs'\n"
+      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate convert' "
       "-a '(__fish_complete_directories)'\n"
       // Words after -- are completed as that command's.
       "function __superprofiler_command\n"

@@ -21,6 +21,7 @@ Examples
   superprofiler --wall -p "$(pgrep -n node)"     show what it waits for
   superprofiler --single -- ./parse file         count every block exactly
   superprofiler annotate output/parse-77 main    its instructions with counts
+  superprofiler convert -f pprof                 the newest run for pprof
   superprofiler doctor -p 1234                   can 1234 be profiled?
 Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
 blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run;
@@ -57,7 +58,7 @@ std::string doctor_help_text() {
       "superprofiler doctor [-p PID]: checks whether this machine allows profiling, and\n"
       "prints a fix for each problem. Status 0 if profiling works, 1 if it does not.\n\n";
   for (const OptionRow& row : option_table()) {
-    if (row.for_doctor) {
+    if (row.is_for(Command::doctor)) {
       text += row.name == "pid" ? "  -p, --pid PID               can this process be profiled?\n"
                                 : option_line(row);
     }
@@ -73,11 +74,37 @@ std::string annotate_help_text() {
       "several functions have it, MODULE:NAME or MODULE:0xOFFSET.\n"
       "Status 0; 1 if there is nothing to show; 2 if the name is ambiguous.\n\n";
   for (const OptionRow& row : option_table()) {
-    if (row.for_annotate) {
+    if (row.is_for(Command::annotate)) {
       text += option_line(row);
     }
   }
   return text;
+}
+
+std::string convert_help_text() {
+  std::string text =
+      "superprofiler convert [RUN] -f FORMAT [-o FILE]: writes a run in the format of\n"
+      "another program. RUN is the directory of a run; left out, the newest in output/.\n"
+      "The file is RUN/NAME.SUFFIX (callgrind: RUN/callgrind.out.NAME) and replaces an\n"
+      "earlier one.\n\n"
+      "  callgrind   exact instructions, calls, jumps, and samples: kcachegrind,\n"
+      "              callgrind_annotate. Inclusive instructions are estimated\n"
+      "  speedscope  sampled stacks: https://speedscope.app, NAME.speedscope.json\n"
+      "  pprof       sampled stacks, exact calls and instructions: go tool pprof,\n"
+      "              NAME.pb.gz\n"
+      "  folded      sampled stacks: flamegraph.pl, inferno\n"
+      "  svg         sampled stacks as a flame graph: a browser\n"
+      "  csv         functions.tsv, separated by commas\n\n"
+      "  -f, --format FORMAT         left out: by the name after -o\n"
+      "  -o, --output FILE           write there; -: to stdout\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::convert) && row.name != "format" && row.name != "output") {
+      text += option_line(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 2 if the command line is wrong; 125 if the run cannot be read or the\n"
+         "file not written.\n";
 }
 
 std::string version_text() { return "superprofiler " SP_VERSION "\n"; }

@@ -11,9 +11,20 @@
 namespace sp::cli {
 namespace {
 
+using enum Command;
+
+constexpr Commands kRecord{record};
+constexpr Commands kDoctorToo{record, doctor};
+constexpr Commands kAnnotateToo{record, annotate};
+constexpr Commands kConvertToo{record, convert};
+constexpr Commands kConvertOnly{convert};
+constexpr Commands kEvery{record, doctor, annotate, convert};
+
+constexpr std::string_view kFormats = "callgrind speedscope pprof folded svg csv";
+
 constexpr auto kOptions = std::to_array<OptionRow>({
     {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
-     Completes::processes, "", true},
+     Completes::processes, "", kDoctorToo},
     {"command", 'c', "CMD", "launch CMD, split into words as a shell would", Group::target,
      Completes::commands},
     {"duration", 'd', "TIME", "stop after TIME: 30s, 1m (a bare number: s)", Group::target},
@@ -33,7 +44,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
 
     {"no-instrumentation", 'n', "", "sampling only", Group::exact},
     {"single", 's', "step", "exact: count every executed block (by steps)", Group::exact,
-     Completes::choices, "step", false, false, true},
+     Completes::choices, "step", kRecord, true},
     {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
     {"no-copies", '\0', "", "hot code is not counted in instrumented copies", Group::exact},
     {"derive", '\0', "", "no probe if its count follows from others", Group::exact},
@@ -46,19 +57,21 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"flame", '\0', "", "write flamegraph.svg too", Group::output},
     {"by-thread", '\0', "", "separate stacks for each thread", Group::output},
     {"output", 'o', "DIR", "parent directory of runs [output]", Group::output,
-     Completes::directories},
+     Completes::directories, "", kConvertToo},
     {"name", '\0', "NAME", "name of the run [PROGRAM-PID]", Group::output},
     {"overwrite", '\0', "", "replace a run of that name", Group::output},
+    {"format", 'f', "FORMAT", "what convert writes; see convert --help", Group::output,
+     Completes::choices, kFormats, kConvertOnly},
     {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
-     Completes::directories, "", false, true},
+     Completes::directories, "", kAnnotateToo},
 
     {"quiet", 'q', "", "errors only", Group::terminal},
     {"verbose", 'v', "", "say more", Group::terminal},
     {"no-progress", '\0', "", "no status line", Group::terminal},
     {"color", '\0', "WHEN", "auto, always or never [auto]", Group::terminal, Completes::choices,
-     "auto always never", true},
+     "auto always never", kDoctorToo},
 
-    {"help", 'h', "", "this text", Group::other, Completes::nothing, "", true, true},
+    {"help", 'h', "", "this text", Group::other, Completes::nothing, "", kEvery},
     {"version", 'V', "", "the version", Group::other},
     {"completions", '\0', "SHELL", "a completion script: bash, zsh or fish", Group::other,
      Completes::choices, "bash zsh fish"},

@@ -7,7 +7,19 @@
 namespace sp::cli {
 
 /// The subcommand; record if none is given.
-enum class Command : std::uint8_t { record, doctor, annotate };
+enum class Command : std::uint8_t { record, doctor, annotate, convert };
+
+/// Some of the commands, as bits.
+class Commands {
+ public:
+  template <typename... Each>
+  constexpr explicit Commands(Each... commands) : bits_((0U | ... | bit(commands))) {}
+  [[nodiscard]] constexpr bool has(Command command) const { return (bits_ & bit(command)) != 0; }
+
+ private:
+  static constexpr unsigned bit(Command command) { return 1U << static_cast<unsigned>(command); }
+  unsigned bits_;
+};
 
 enum class Group : std::uint8_t { target, sampling, exact, output, terminal, other };
 
@@ -23,14 +35,11 @@ struct OptionRow {
   Group group = Group::other;
   Completes completes = Completes::nothing;
   std::string_view choices = "";  // separated by blanks
-  bool for_doctor = false;        // the subcommands take it too
-  bool for_annotate = false;
+  Commands commands = Commands(Command::record);
   /// The value is optional and only read after "=": --single, --single=step.
   bool value_optional = false;
 
-  [[nodiscard]] bool is_for(Command command) const {
-    return command == Command::record || (command == Command::doctor ? for_doctor : for_annotate);
-  }
+  [[nodiscard]] bool is_for(Command command) const { return commands.has(command); }
   /// The next word is its value.
   [[nodiscard]] bool takes_next_word() const { return !value.empty() && !value_optional; }
 };

@@ -12,6 +12,8 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<RecordOptions> read_record(const Arguments& given);
 
+[[nodiscard]] core::Result<ConvertOptions> read_convert(const Arguments& given);
+
 /// What several commands have in common.
 [[nodiscard]] core::Result<std::optional<pid_t>> read_pid(const Arguments& given);
 [[nodiscard]] core::Result<Color> read_color(const Arguments& given);

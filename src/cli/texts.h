@@ -9,6 +9,7 @@ namespace sp::cli {
 [[nodiscard]] std::string help_text();
 [[nodiscard]] std::string doctor_help_text();
 [[nodiscard]] std::string annotate_help_text();
+[[nodiscard]] std::string convert_help_text();
 [[nodiscard]] std::string version_text();
 
 /// A script for `shell`: bash, zsh or fish; "" for any other.

@@ -208,6 +208,22 @@ std::string xml_text(std::string_view text) { return rewritten(text, append_xml)
 
 std::string json_string(std::string_view text) { return '"' + rewritten(text, append_json) + '"'; }
 
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string cell = "\"";
+  for (const char c : text) {
+    cell += c;
+    if (c == '"') {
+      cell += c;
+    }
+  }
+  return cell + '"';
+}
+
+std::string utf8_text(std::string_view text) { return rewritten(text, append_utf8); }
+
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t at = text.size(); at > 3;) {

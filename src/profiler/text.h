@@ -36,6 +36,11 @@ void append_utf8(std::string& text, char32_t value);
 /// a script element.
 [[nodiscard]] std::string json_string(std::string_view text);
 
+/// A cell of a CSV file (RFC 4180): quoted where necessary.
+[[nodiscard]] std::string csv_cell(std::string_view text);
+/// Valid UTF-8.
+[[nodiscard]] std::string utf8_text(std::string_view text);
+
 /// 1234567 -> "1,234,567": for people, not for files that programs read.
 [[nodiscard]] std::string grouped(std::uint64_t number);
 

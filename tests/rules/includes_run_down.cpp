@@ -52,7 +52,7 @@ const std::map<std::string, std::set<std::string>> kRoomMayInclude = {
 const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = {
     {"CLI/", {"cli/"}},
     {"capstone/", {"commands/annotate/"}},
-    {"nlohmann/", {"commands/annotate/"}},
+    {"nlohmann/", {"commands/annotate/", "commands/run_files/"}},
     {"libunwind", {"supervisor/unwinding/"}},
     {"elfutils/", {"symbols/"}},
     {"dwarf.h", {"symbols/"}},
@@ -60,6 +60,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = 
     {"gelf.h", {"symbols/"}},
     {"sys/ptrace.h", {"supervisor/", "arch/"}},
     {"libiberty/", {"symbols/"}},
+    {"zlib.h", {"profiler/gzip_stream"}},
 };
 
 struct Include {

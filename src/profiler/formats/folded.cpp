@@ -35,4 +35,17 @@ void write_folded(std::ostream& out, const NamedProfile& profile) {
       [](std::uint32_t) {});
 }
 
+void write_folded(std::ostream& out, StackSource& stacks) {
+  std::vector<std::string> names;
+  for (const RecordedFunction& function : stacks.functions()) {
+    names.push_back(folded_name(function.name));
+  }
+  stacks.for_each([&](std::span<const std::uint32_t> frames, std::uint64_t samples) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      out << (i == 0 ? "" : ";") << names[frames[i]];
+    }
+    out << ' ' << samples << '\n';
+  });
+}
+
 }  // namespace sp::profiler

@@ -54,7 +54,17 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"annotate", "run"}, "1 word is given: superprofiler annotate output/NAME"},
         Mistake{{"annotate", "run", "f(int,", "int)"}, "3 words are given"},
         Mistake{{"annotate", "--flame", "run", "f"}, "there is no option --flame"},
-        Mistake{{"-q", "annotate", "run", "f"}, "goes first: superprofiler annotate"}));
+        Mistake{{"-q", "annotate", "run", "f"}, "goes first: superprofiler annotate"},
+        Mistake{{"convert", "run"}, "convert needs a format: superprofiler convert RUN -f FORMAT"},
+        Mistake{{"convert", "run", "-o", "a.xyz"}, "convert needs a format"},
+        Mistake{{"convert", "a", "b", "-f", "csv"}, "convert takes one run, 2 are given"},
+        Mistake{{"convert", "a", "-f", "xml"}, "'xml' is not known; write callgrind, speedscope"},
+        Mistake{{"convert", "a", "-f", ""}, "'' is not known"},
+        Mistake{{"convert", "", "-f", "csv"}, "is empty"},
+        Mistake{{"convert", "a", "-f", "csv", "-o", ""}, "is empty"},
+        Mistake{{"convert", "a", "--flame"}, "there is no option --flame"},
+        Mistake{{"-f", "csv", "--", "ls"}, "-f is an option of convert: superprofiler convert"},
+        Mistake{{"-q", "convert", "run"}, "goes first: superprofiler convert"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Options, UsageError,

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "cli/read.h"
+
+namespace sp::cli {
+namespace {
+
+using core::fail;
+using core::Result;
+
+/// The format that a file's name tells; "" for none.
+std::string_view format_of(std::string_view file) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  if (name.starts_with("callgrind.out")) {
+    return "callgrind";
+  }
+  constexpr auto kSuffixes = std::to_array<std::pair<std::string_view, std::string_view>>({
+      {".speedscope.json", "speedscope"},
+      {".pb.gz", "pprof"},
+      {".pprof", "pprof"},
+      {".folded", "folded"},
+      {".svg", "svg"},
+      {".csv", "csv"},
+  });
+  for (const auto& [suffix, format] : kSuffixes) {
+    if (name.ends_with(suffix)) {
+      return format;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<ConvertOptions> read_convert(const Arguments& given) {
+  std::vector<std::string> runs = given.words();
+  if (const auto& after = given.after_dashes()) {
+    runs.insert(runs.end(), after->begin(), after->end());
+  }
+  if (runs.size() > 1) {
+    return fail(
+        fmt::format("convert takes one run, {} are given: superprofiler convert output/NAME "
+                    "-f FORMAT",
+                    runs.size()));
+  }
+  ConvertOptions options;
+  options.run = runs.empty() ? "" : runs.front();
+  options.output = given.last("output").value_or("");
+  if ((!runs.empty() && options.run.empty()) || (given.has("output") && options.output.empty())) {
+    return fail("convert: the name of the run or of the file is empty; leave it out or give one");
+  }
+  options.format = given.last("format").value_or(std::string(format_of(options.output)));
+  if (options.format.empty() && !given.has("format")) {
+    return fail(
+        "convert needs a format: superprofiler convert RUN -f FORMAT; superprofiler convert "
+        "--help lists them");
+  }
+  if (auto known = check_choice("format", options.format); !known) {
+    return tl::unexpected(known.error());
+  }
+  return options;
+}
+
+}  // namespace sp::cli

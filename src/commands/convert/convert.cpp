@@ -1,0 +1,102 @@
+#include "commands/convert/convert.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "commands/convert/formats.h"
+#include "commands/convert/output_file.h"
+#include "commands/run_files/finished_run.h"
+#include "core/log.h"
+#include "profiler/describe.h"
+
+namespace sp::convert {
+namespace {
+
+using core::Result;
+
+constexpr int kUsage = 2;
+constexpr int kFailure = 125;
+constexpr std::string_view kRuns = "output";
+
+Result<Input> read_input(const std::string& directory, const Format& format) {
+  auto run = run_files::read_run(directory);
+  if (!run) {
+    return tl::unexpected(run.error());
+  }
+  if (const auto enough = check_content(format, *run, directory); !enough) {
+    return tl::unexpected(enough.error());
+  }
+  Input input{std::move(*run), nullptr, std::nullopt, {}};
+  auto functions = run_files::read_functions(directory, input.notes);
+  if (!functions) {
+    return tl::unexpected(functions.error());
+  }
+  auto stacks = run_files::StackFile::open(directory + "/stacks.folded", std::move(*functions));
+  if (!stacks) {
+    return tl::unexpected(stacks.error());
+  }
+  input.stacks = std::move(*stacks);
+  if (format.has_counts && !input.run.counts_kind.empty()) {
+    auto code = run_files::read_code(directory, input.notes);
+    if (!code) {
+      return tl::unexpected(code.error());
+    }
+    if (!code->blocks.empty()) {
+      input.code = std::move(*code);
+    }
+  }
+  return input;
+}
+
+int fail(const core::Error& error) {
+  core::print_error(error.message());
+  return kFailure;
+}
+
+}  // namespace
+
+int run(const cli::ConvertOptions& options) {
+  const Format& format = format_named(options.format);
+  if (options.output == "-" && format.is_binary && ::isatty(STDOUT_FILENO) == 1) {
+    core::print_error(fmt::format(
+        "{} is a binary format, and stdout is a terminal; write a file with -o FILE", format.name));
+    return kUsage;
+  }
+  const auto directory = options.run.empty() ? run_files::newest_run(std::string(kRuns))
+                                             : Result<std::string>(options.run);
+  if (!directory) {
+    return fail(directory.error());
+  }
+  auto input = read_input(*directory, format);
+  if (!input) {
+    return fail(input.error());
+  }
+  const std::string path =
+      options.output.empty()
+          ? fmt::format("{}/{}{}{}", *directory, format.before, input->run.name, format.behind)
+          : options.output;
+  const auto written = write_output(path, [&](std::ostream& out) { format.write(*input, out); });
+  if (!written) {
+    return fail(written.error());
+  }
+  if (!input->stacks->damage().empty()) {
+    input->notes.push_back(input->stacks->damage());
+  }
+  for (const std::string& note : input->notes) {
+    core::print_note(note.find("is damaged") == std::string::npos
+                         ? note
+                         : note + "; what stands before that is in the file");
+  }
+  if (path != "-") {
+    core::print_note(fmt::format("{}: {}", format.name, kinds(format, *input)));
+    core::print_note("next: " + std::string(format.open_with) + " " +
+                     profiler::command_text({path}));
+  }
+  return 0;
+}
+
+}  // namespace sp::convert

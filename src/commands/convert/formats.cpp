@@ -1,0 +1,107 @@
+#include "commands/convert/formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+#include "core/check.h"
+#include "profiler/formats/callgrind.h"
+#include "profiler/formats/flamegraph_svg.h"
+#include "profiler/formats/folded.h"
+#include "profiler/formats/functions_csv.h"
+#include "profiler/formats/pprof.h"
+#include "profiler/formats/speedscope.h"
+#include "profiler/gzip_stream.h"
+#include "profiler/recorded_profile.h"
+#include "profiler/text.h"
+
+namespace sp::convert {
+namespace {
+
+const profiler::RecordedCode* code_of(const Input& input) {
+  return input.code ? &*input.code : nullptr;
+}
+
+void write_callgrind(Input& input, std::ostream& out) {
+  profiler::write_callgrind(out, input.run, *input.stacks, code_of(input));
+}
+
+void write_speedscope(Input& input, std::ostream& out) {
+  if (const auto rounded = profiler::write_speedscope(out, input.run, *input.stacks); rounded > 0) {
+    input.notes.push_back(fmt::format(
+        "{} numbers are above 2^53: speedscope rounds them, the file has them in full", rounded));
+  }
+}
+
+void write_pprof(Input& input, std::ostream& out) {
+  profiler::GzipBuffer buffer(out);
+  std::ostream compressed(&buffer);
+  profiler::write_pprof(compressed, input.run, *input.stacks, code_of(input));
+  buffer.finish();
+}
+
+void write_folded(Input& input, std::ostream& out) { profiler::write_folded(out, *input.stacks); }
+
+void write_svg(Input& input, std::ostream& out) {
+  profiler::write_flamegraph_svg(
+      out, profiler::named_profile(input.run, *input.stacks),
+      {input.run.command,
+       fmt::format("{}, {:.2f} s", input.run.sampling(), input.run.elapsed_seconds)});
+}
+
+void write_csv(Input& input, std::ostream& out) {
+  // Behind the rows of functions.tsv are frames of stacks.folded.
+  const auto functions = input.stacks->functions();
+  profiler::write_functions_csv(out, functions.first(input.stacks->rows()));
+}
+
+constexpr auto kFormats = std::to_array<Format>({
+    {"callgrind", "callgrind.out.", "", "callgrind_annotate", false, false, true, write_callgrind},
+    {"speedscope", "", ".speedscope.json", "speedscope", false, true, false, write_speedscope},
+    {"pprof", "", ".pb.gz", "go tool pprof -http=:", true, false, true, write_pprof},
+    {"folded", "", ".folded", "flamegraph.pl", false, true, false, write_folded},
+    {"svg", "", ".svg", "xdg-open", false, true, false, write_svg},
+    {"csv", "", ".csv", "xdg-open", false, false, true, write_csv},
+});
+
+}  // namespace
+
+const Format& format_named(std::string_view name) {
+  const auto* found = std::find_if(kFormats.begin(), kFormats.end(),
+                                   [&](const Format& format) { return format.name == name; });
+  SP_CHECK(found != kFormats.end());  // the command line was checked
+  return *found;
+}
+
+core::Result<void> check_content(const Format& format, const profiler::RecordedRun& run,
+                                 const std::string& directory) {
+  if (!format.needs_stacks || run.with_stack > 0) {
+    return {};
+  }
+  std::string left;
+  for (const Format& other : kFormats) {
+    if (!other.needs_stacks) {
+      left += fmt::format("{}{}", left.empty() ? "" : ", ", other.name);
+    }
+  }
+  return core::fail(
+      fmt::format("the run in {} has no stacks, so nothing for {}; formats that are left: {}",
+                  directory, format.name, left));
+}
+
+std::string kinds(const Format& format, const Input& input) {
+  std::string text = input.run.sampling();
+  if (format.needs_stacks && input.run.with_stack < input.run.samples) {
+    text += fmt::format(" ({} of them with a stack, which are in the file)",
+                        profiler::grouped(input.run.with_stack));
+  }
+  if (format.has_counts) {
+    text += input.run.counts_kind.empty() ? "; nothing was counted"
+                                          : "; counted: " + input.run.counts_kind;
+  }
+  return text;
+}
+
+}  // namespace sp::convert

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands/run_files/stack_file.h"
+#include "core/result.h"
+#include "profiler/recorded_run.h"
+
+namespace sp::convert {
+
+/// What a writer takes and says.
+struct Input {
+  profiler::RecordedRun run;
+  std::unique_ptr<run_files::StackFile> stacks;
+  std::optional<profiler::RecordedCode> code;  // of formats that have counts, if there are any
+  std::vector<std::string> notes;              // for the user
+};
+
+struct Format {
+  std::string_view name;
+  std::string_view before;  // the file's name is BEFORE + the run's name + BEHIND
+  std::string_view behind;
+  std::string_view open_with;  // a program that takes the file as its argument
+  bool is_binary = false;
+  bool needs_stacks = false;
+  bool has_counts = false;
+  void (*write)(Input& input, std::ostream& out) = nullptr;
+};
+
+/// One of the choices of --format.
+[[nodiscard]] const Format& format_named(std::string_view name);
+
+/// Error: the run lacks what the format needs; the message has the formats that are left.
+[[nodiscard]] core::Result<void> check_content(const Format& format,
+                                               const profiler::RecordedRun& run,
+                                               const std::string& directory);
+
+/// "sampled, on-CPU, 4,218 samples; counts mixed": what the numbers in the file are.
+[[nodiscard]] std::string kinds(const Format& format, const Input& input);
+
+}  // namespace sp::convert

@@ -1,0 +1,150 @@
+#include "commands/run_files/finished_run.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "commands/run_files/tsv_file.h"
+#include "profiler/describe.h"
+
+namespace sp::run_files {
+namespace {
+
+using core::fail;
+using core::Result;
+using nlohmann::json;
+
+/// Values of missing keys, and of keys with a value of another type, are empty.
+const json& at(const json& object, const char* key) {
+  static const json kNull;
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return object.is_object() && found != object.end() ? *found : kNull;
+}
+std::string text(const json& value) {
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+double real(const json& value) { return value.is_number() ? value.get<double>() : 0; }
+std::uint64_t whole(const json& value) {
+  return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+}
+
+std::string command_line(const json& words) {
+  std::vector<std::string> command;
+  for (const json& word : words) {
+    command.push_back(text(word));
+  }
+  return profiler::command_text(command);
+}
+
+/// "2026-11-25T02:28:16.128Z" as nanoseconds since 1970; 0 if it is not that.
+std::int64_t nanoseconds_of(const std::string& time) {
+  std::tm parts{};
+  const char* rest = ::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%S.", &parts);
+  const auto milliseconds =
+      rest == nullptr ? std::nullopt : parse_number(std::string_view(rest).substr(0, 3));
+  return milliseconds
+             ? (std::int64_t{::timegm(&parts)} * 1000 + static_cast<std::int64_t>(*milliseconds)) *
+                   1'000'000
+             : 0;
+}
+
+profiler::RecordedModule module_of(const json& module) {
+  profiler::RecordedModule recorded{text(at(module, "path")), text(at(module, "kind")),
+                                    text(at(module, "build_id")), 0};
+  recorded.base = parse_number(text(at(module, "base"))).value_or(0);
+  return recorded;
+}
+
+}  // namespace
+
+Result<profiler::RecordedRun> read_run(const std::string& directory) {
+  const std::string path = directory + "/run.json";
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return fail(
+        fmt::format("there is no run in {} (no {}); give the directory that a run has written: "
+                    "output/PROGRAM-PID",
+                    directory, path));
+  }
+  const json run = json::parse(file, nullptr, false);
+  if (!run.is_object() || !at(run, "modules").is_array() || !at(run, "samples").is_object()) {
+    return fail(path + " is damaged: it is not what superprofiler has written");
+  }
+  profiler::RecordedRun recorded;
+  recorded.name = text(at(run, "name"));
+  if (recorded.name.empty()) {
+    recorded.name = std::filesystem::path(directory).lexically_normal().filename().string();
+  }
+  recorded.command = command_line(at(run, "command"));
+  if (recorded.command.empty()) {
+    recorded.command = recorded.name;
+  }
+  recorded.version = text(at(run, "superprofiler_version"));
+  recorded.started_ns = nanoseconds_of(text(at(run, "started_at")));
+  recorded.elapsed_seconds = real(at(run, "elapsed_seconds"));
+  recorded.wall = text(at(at(run, "samples"), "clock")) == "wall";
+  recorded.samples = whole(at(at(run, "samples"), "total"));
+  recorded.with_stack = whole(at(at(run, "samples"), "with_stack"));
+  recorded.cpu_ns = static_cast<std::uint64_t>(real(at(at(run, "cost"), "target_cpu_us")) * 1000);
+  recorded.counts_kind = text(at(at(run, "counts"), "kind"));
+  for (const json& module : at(run, "modules")) {
+    recorded.modules.push_back(module_of(module));
+  }
+  return recorded;
+}
+
+Result<std::vector<profiler::RecordedFunction>> read_functions(const std::string& directory,
+                                                               std::vector<std::string>& notes) {
+  auto file = TsvFile::open(
+      directory + "/functions.tsv",
+      {"module", "function", "source", "self_samples", "total_samples", "calls", "calls_kind"});
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  std::vector<profiler::RecordedFunction> functions;
+  while (file->next()) {
+    const SourcePlace source = source_place(file->text(2));
+    const auto self = file->number(3);
+    const auto total = file->number(4);
+    if (!self || !total || (!file->raw(5).empty() && !file->number(5))) {
+      file->reject();
+      break;
+    }
+    functions.push_back({file->text(1), file->text(0), source.file, source.line, *self, *total,
+                         file->number(5), file->text(6)});
+  }
+  if (!file->damage().empty()) {
+    notes.push_back(file->damage());
+  }
+  return functions;
+}
+
+Result<std::string> newest_run(const std::string& parent) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::string newest;
+  fs::file_time_type written{};
+  for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code none;
+    const auto time = fs::last_write_time(entry->path() / "run.json", none);
+    if (!none && (newest.empty() || time > written)) {
+      newest = entry->path().string();
+      written = time;
+    }
+  }
+  if (newest.empty()) {
+    return fail(
+        fmt::format("there is no run in {}/; give the directory of one, or record one: "
+                    "superprofiler -- CMD",
+                    parent));
+  }
+  return newest;
+}
+
+}  // namespace sp::run_files

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/run_files/stack_file.h"
+#include "core/result.h"
+#include "profiler/recorded_run.h"
+
+/// Reads the directory of a finished run.
+namespace sp::run_files {
+
+/// The run in `directory`. Errors: there is no run, or run.json is damaged.
+[[nodiscard]] core::Result<profiler::RecordedRun> read_run(const std::string& directory);
+
+/// functions.tsv. Damage is added to `notes`; the rows before it are read.
+[[nodiscard]] core::Result<std::vector<profiler::RecordedFunction>> read_functions(
+    const std::string& directory, std::vector<std::string>& notes);
+
+/// blocks.tsv and edges.tsv, in the same way.
+[[nodiscard]] core::Result<profiler::RecordedCode> read_code(const std::string& directory,
+                                                             std::vector<std::string>& notes);
+
+/// The directory under `parent` whose run.json was written last. Error: there is none.
+[[nodiscard]] core::Result<std::string> newest_run(const std::string& parent);
+
+}  // namespace sp::run_files
