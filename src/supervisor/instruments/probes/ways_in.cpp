@@ -45,7 +45,8 @@ std::optional<WaysIn> WaysIntoFunctions::find(const ProbedFunction& function) {
 
 std::optional<WaysIn> WaysIntoFunctions::find_entries(const ProbedFunction& function,
                                                       const Addresses& more) const {
-  const core::ControlFlowGraph own = code_.analyze(function, function.landing_pads);
+  const core::TableHints hints = hints_for(function);
+  const core::ControlFlowGraph own = code_.analyze(function, function.landing_pads, &hints);
   const auto is_within = [&own](Address at) { return is_within_instruction(own, at); };
   WaysIn found;
   found.entries = function.landing_pads;
@@ -59,8 +60,48 @@ std::optional<WaysIn> WaysIntoFunctions::find_entries(const ProbedFunction& func
   add_within(function.bounds, references_.pointers, pointers);
   std::erase_if(pointers, is_within);
   found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
-  found.graph = code_.analyze(function, found.entries);
+  found.graph = code_.analyze(function, found.entries, &hints);
   return found;
+}
+
+core::TableHints WaysIntoFunctions::hints_for(const ProbedFunction& function) const {
+  return {[this](AddressRange range) { return last_data_in(range); },
+          [this](Address address) {
+            const FunctionIndex::Module* const module = code_.functions().module_at(address);
+            return module != nullptr && module->file.image != nullptr &&
+                   module->file.image->is_executable_at(address.value() - module->bias);
+          },
+          [this, &function](Address address) { return is_part_of(function, address); }};
+}
+
+std::optional<Address> WaysIntoFunctions::last_data_in(AddressRange range) const {
+  const auto behind =
+      std::lower_bound(references_.data.begin(), references_.data.end(), range.end.value() - bias_);
+  if (behind == references_.data.begin() || *std::prev(behind) < range.begin.value() - bias_) {
+    return std::nullopt;
+  }
+  return Address{*std::prev(behind) + bias_};
+}
+
+bool WaysIntoFunctions::is_part_of(const ProbedFunction& function, Address address) const {
+  const ProbedFunction* const part = code_.functions().at(address);
+  if (part == nullptr || part == &function || is_called(part->bounds.begin)) {
+    return false;
+  }
+  const auto sources = jumps_into(part->bounds);
+  const bool is_own = std::all_of(sources.begin(), sources.end(), [&](const auto& jump) {
+    return function.bounds.contains(Address{jump.from + bias_});
+  });
+  return is_own && code_.analyze(*part, std::span(&address, 1)).unmapped.empty();
+}
+
+std::span<const CodeReferences::Jump> WaysIntoFunctions::jumps_into(AddressRange bounds) const {
+  const auto at = [this](Address address) {
+    return std::lower_bound(
+        references_.jump_sources.begin(), references_.jump_sources.end(), address.value() - bias_,
+        [](const CodeReferences::Jump& jump, std::uint64_t to) { return jump.to < to; });
+  };
+  return {at(bounds.begin), at(bounds.end)};
 }
 
 /// Appends those of the sorted ELF addresses that lie in the function.
@@ -101,15 +142,9 @@ const JumpsOut& WaysIntoFunctions::find_jumps_out(ProbedFunction& function) {
 }
 
 bool WaysIntoFunctions::add_parts(const ProbedFunction& function, Addresses& entries) {
-  const auto begin = std::lower_bound(
-      references_.jump_sources.begin(), references_.jump_sources.end(),
-      function.bounds.begin.value() - bias_,
-      [](const CodeReferences::Jump& jump, std::uint64_t to) { return jump.to < to; });
   bool are_known = false;
-  for (auto jump = begin; jump != references_.jump_sources.end() &&
-                          function.bounds.contains(Address{jump->to + bias_});
-       ++jump) {
-    ProbedFunction* const source = code_.functions().at(Address{jump->from + bias_});
+  for (const CodeReferences::Jump& jump : jumps_into(function.bounds)) {
+    ProbedFunction* const source = code_.functions().at(Address{jump.from + bias_});
     if (source == nullptr || source == &function) {
       return false;
     }
