@@ -19,7 +19,7 @@ using Offset = RecursiveDescent::Offset;
 /// Each pass but the last rejects at least one speculation, or finds that a table is shorter. The
 /// last pass recovers no jump tables.
 constexpr int kMostPasses = 12;
-constexpr int kMostPassesWithHints = 40;
+constexpr int kMostPassesWithHints = 20;
 
 std::vector<std::byte> read_all(core::AddressRange bounds, const ReadCode& read) {
   std::vector<std::byte> code(bounds.size());

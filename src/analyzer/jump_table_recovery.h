@@ -20,7 +20,7 @@ struct SearchBudget {
   std::size_t left = kUsual;
   static constexpr std::size_t kUsual = 50'000;
   /// Once for each function that is to run from a copy.
-  static constexpr std::size_t kLarge = 500'000;
+  static constexpr std::size_t kLarge = 100'000;
 
   /// False once the budget is used up.
   [[nodiscard]] bool take(std::size_t instructions) {
