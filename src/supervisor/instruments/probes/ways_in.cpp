@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -71,7 +72,13 @@ core::TableHints WaysIntoFunctions::hints_for(const ProbedFunction& function) co
             return module != nullptr && module->file.image != nullptr &&
                    module->file.image->is_executable_at(address.value() - module->bias);
           },
-          [this, &function](Address address) { return is_part_of(function, address); }};
+          [this, &function, known = std::map<Address, bool>()](Address address) mutable {
+            const auto [found, is_new] = known.try_emplace(address, false);
+            if (is_new) {
+              found->second = is_part_of(function, address);
+            }
+            return found->second;
+          }};
 }
 
 std::optional<Address> WaysIntoFunctions::last_data_in(AddressRange range) const {
