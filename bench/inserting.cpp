@@ -20,6 +20,7 @@
 #include "supervisor/guardian/guardian.h"
 #include "supervisor/instruments/exact/counted_code.h"
 #include "supervisor/instruments/probes/probed_code.h"
+#include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace {
@@ -35,9 +36,19 @@ class EachItself final : public sp::supervisor::CodeAnalysis {
   bool wants_libraries() override { return false; }
   sp::core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
   sp::core::ControlFlowGraph map(sp::core::AddressRange /*bounds*/,
-                                 std::span<const Address> /*leaders*/,
-                                 const Read& /*read*/) override {
+                                 std::span<const Address> /*leaders*/, const Read& /*read*/,
+                                 const sp::core::TableHints* /*hints*/) override {
     return {};
+  }
+  const sp::core::CodeReferences* references(const File& /*file*/) override { return nullptr; }
+  bool jumps_through_pointers(const sp::core::ControlFlowGraph& /*graph*/,
+                              sp::core::AddressRange /*bounds*/,
+                              std::span<const std::byte> /*code*/) override {
+    return false;
+  }
+  tl::expected<sp::core::FunctionCopy, sp::core::CopyRefusal> copy(
+      const sp::core::FunctionToCopy& /*function*/, const sp::core::CopyPlace& /*place*/) override {
+    return tl::unexpected(sp::core::CopyRefusal::not_on_this_cpu);
   }
   std::optional<std::uint64_t> symbol(const File& /*file*/, std::string_view /*name*/) override {
     return std::nullopt;
@@ -119,8 +130,8 @@ void plant_at_once(std::size_t count, const Child& child, sp::supervisor::Guardi
   sp::supervisor::ProbedCode code({child.pid, 1}, child.pid, each, guardian);
   code.set_maps(maps_of(child.pid));
   measure("at once (default mode)", count, code, [&] {
-    code.instrument_module(plan, child.code.value(), {child.code, child.code + count * kFunction},
-                           {});
+    instrument_module(code, plan, child.code.value(), {child.code, child.code + count * kFunction},
+                      {});
   });
 }
 

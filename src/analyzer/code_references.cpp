@@ -1,5 +1,7 @@
 #include "analyzer/code_references.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "arch/native.h"
+#include "core/bytes.h"
 #include "symbols/elf_sections.h"
 
 namespace sp::analyzer {
@@ -24,6 +27,7 @@ class Scan {
       : image_(*image), sections_(image), functions_(functions), stop_(stop) {}
 
   core::CodeReferences run() {
+    find_constants();
     for (const core::LoadSegment& segment : image_.segments()) {
       if (segment.executable) {
         scan_code({Address{segment.address}, Address{segment.address + segment.file_size}});
@@ -32,7 +36,8 @@ class Scan {
       }
     }
     read_sections();
-    for (auto* const list : {&references_.jumps, &references_.calls, &references_.pointers}) {
+    for (auto* const list :
+         {&references_.jumps, &references_.calls, &references_.pointers, &references_.data}) {
       std::sort(list->begin(), list->end());
       list->erase(std::unique(list->begin(), list->end()), list->end());
     }
@@ -101,6 +106,10 @@ class Scan {
       for (const std::uint64_t value : Native::code_pointers(code, at)) {
         note_pointer(value);
       }
+      if (const auto memory = Native::named_memory(code, at);
+          memory && !image_.is_executable_at(*memory)) {
+        references_.data.push_back(*memory);
+      }
       offset += instruction->length;
     }
   }
@@ -132,16 +141,36 @@ class Scan {
          at += kWord) {
       std::uint64_t value = 0;
       std::memcpy(&value, bytes.data() + at, kWord);
-      if (value != 0) {
+      if (value != 0 && !is_constant(segment.address + at)) {
         note_pointer(value);
       }
     }
+  }
+
+  /// Read-only data of a file that may be mapped anywhere holds no addresses, but for sections of
+  /// other types: relocations, symbols.
+  void find_constants() {
+    const auto type = core::read_at<std::uint16_t>(image_.bytes(), offsetof(Elf64_Ehdr, e_type));
+    for (const symbols::Section& section : sections_.all()) {
+      constexpr std::uint64_t kOther = SHF_WRITE | SHF_EXECINSTR;
+      if (type == ET_DYN && section.type == SHT_PROGBITS && (section.flags & SHF_ALLOC) != 0 &&
+          (section.flags & kOther) == 0) {
+        constants_.emplace_back(section.address, section.address + section.size);
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_constant(std::uint64_t address) const {
+    return std::any_of(constants_.begin(), constants_.end(), [address](const auto& range) {
+      return range.first <= address && address < range.second;
+    });
   }
 
   const core::ElfImage& image_;
   symbols::ElfSections sections_;
   std::span<const core::CandidateFunction> functions_;
   const std::atomic<bool>& stop_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> constants_;  // [begin, end)
   core::CodeReferences references_;
 };
 

@@ -2,20 +2,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "analyzer/jump_table_recovery.h"
 #include "analyzer/recursive_descent.h"
+#include "analyzer/table_reader.h"
 
 namespace sp::analyzer {
 namespace {
 
 using Offset = RecursiveDescent::Offset;
 
-/// Each pass but the last rejects at least one speculation. The last pass recovers no jump tables.
+/// Each pass but the last rejects at least one speculation, or finds that a table is shorter. The
+/// last pass recovers no jump tables.
 constexpr int kMostPasses = 12;
+constexpr int kMostPassesWithHints = 20;
 
 std::vector<std::byte> read_all(core::AddressRange bounds, const ReadCode& read) {
   std::vector<std::byte> code(bounds.size());
@@ -47,31 +51,56 @@ void sort_unique(std::vector<core::Address>& addresses) {
 
 using Resolved = std::map<Offset, ResolvedJump>;
 
+/// One pass over a function.
+struct Pass {
+  RecursiveDescent& descent;
+  const RecursiveDescent::Rejected& rejected;
+  const ReadCode& read;
+  KnownTables& tables;
+};
+
+SearchBudget budget_of(const Pass& pass) {
+  return {pass.tables.hints != nullptr ? SearchBudget::kLarge : SearchBudget::kUsual};
+}
+
+/// Where the jumps go that are not resolved yet, or all.
+Resolved find_tables(Pass& pass, SearchBudget& budget, const Resolved* but) {
+  JumpTableRecovery recovery(pass.descent, budget, pass.tables.hints != nullptr);
+  std::vector<std::pair<Offset, arch::JumpTable>> found;
+  for (const Offset jump : pass.descent.indirect_jumps()) {
+    if ((but != nullptr && but->contains(jump)) || pass.rejected.contains(jump)) {
+      continue;
+    }
+    if (const auto table = recovery.find(jump)) {
+      found.emplace_back(jump, *table);
+      pass.tables.starts.insert(table->first);
+    }
+  }
+  const TableReader reader(pass.descent, pass.read, pass.tables);
+  Resolved resolved;
+  for (const auto& [jump, table] : found) {
+    if (auto resolved_jump = reader.read(jump, table)) {
+      resolved.emplace(jump, std::move(*resolved_jump));
+    }
+  }
+  return resolved;
+}
+
 /// Follows the tables of indirect jumps, which may lead to further jumps. A table's bound depends
 /// on the paths to its jump, so each round first follows all known code; reject_doubtful() checks
 /// the results again at the end.
-Resolved follow_tables(RecursiveDescent& descent, const RecursiveDescent::Rejected& rejected,
-                       const ReadCode& read) {
+Resolved follow_tables(Pass& pass) {
   Resolved resolved;
-  SearchBudget budget;
+  SearchBudget budget = budget_of(pass);
   for (bool found = true; found;) {
     found = false;
-    descent.run();
-    if (descent.indirect_jumps().size() == resolved.size()) {
+    pass.descent.run();
+    if (pass.descent.indirect_jumps().size() == resolved.size()) {
       break;
     }
-    JumpTableRecovery recovery(descent, read, budget);
-    Resolved fresh;
-    for (const Offset jump : descent.indirect_jumps()) {
-      if (resolved.contains(jump) || rejected.contains(jump)) {
-        continue;
-      }
-      if (auto resolved_jump = recovery.resolve(jump)) {
-        fresh.emplace(jump, std::move(*resolved_jump));
-      }
-    }
+    Resolved fresh = find_tables(pass, budget, &resolved);
     for (const auto& [jump, resolved_jump] : fresh) {
-      descent.follow_table(jump, resolved_jump.destinations);
+      pass.descent.follow_table(jump, resolved_jump.destinations, resolved_jump.is_whole);
       found = true;
     }
     resolved.merge(fresh);
@@ -79,23 +108,50 @@ Resolved follow_tables(RecursiveDescent& descent, const RecursiveDescent::Reject
   return resolved;
 }
 
-void reject_doubtful(RecursiveDescent& descent, const Resolved& resolved, const ReadCode& read) {
+void reject_doubtful(Pass& pass, const Resolved& resolved) {
   if (resolved.empty()) {
     return;
   }
-  SearchBudget budget;
-  JumpTableRecovery recovery(descent, read, budget);
+  SearchBudget budget = budget_of(pass);
+  const Resolved again = find_tables(pass, budget, nullptr);
   for (const auto& [jump, first] : resolved) {
-    const auto again = recovery.resolve(jump);
     // A table within which another one begins has fewer entries than its bounds check allows.
     const bool runs_into_another =
         std::any_of(resolved.begin(), resolved.end(), [&table = first.table](const auto& other) {
           return table.begin < other.second.table.begin && other.second.table.begin < table.end;
         });
-    if (again != first || runs_into_another) {
-      descent.reject_table(jump);
+    const auto second = again.find(jump);
+    if (second == again.end() || second->second != first || runs_into_another) {
+      pass.descent.reject_table(jump);
     }
   }
+}
+
+/// The table of a rejected jump may have been read too far. Where it may end earlier, the next pass
+/// tries that. False if there is no such place.
+bool shorten(Offset jump, const Resolved& resolved, KnownTables& tables) {
+  const auto found = resolved.find(jump);
+  if (tables.hints == nullptr || found == resolved.end()) {
+    return false;
+  }
+  const core::AddressRange& table = found->second.table;
+  const core::AddressRange within{table.begin + 1, table.end};
+  const auto start = tables.starts.lower_bound(within.end);
+  const bool has_start = start != tables.starts.begin() && *std::prev(start) >= within.begin;
+  if (has_start) {
+    return true;  // found later in this pass
+  }
+  const auto end = tables.hints->last_data_in(within);
+  if (end) {
+    tables.ends[jump] = *end;
+  }
+  return end.has_value();
+}
+
+bool shorten_all(const RecursiveDescent::Rejected& jumps, const Resolved& resolved,
+                 KnownTables& tables) {
+  return std::count_if(jumps.begin(), jumps.end(),
+                       [&](Offset jump) { return shorten(jump, resolved, tables); }) > 0;
 }
 
 core::ControlFlowGraph graph_of(const RecursiveDescent& descent, const Resolved& resolved) {
@@ -132,26 +188,34 @@ core::ControlFlowGraph graph_of(const RecursiveDescent& descent, const Resolved&
 
 core::ControlFlowGraph build_control_flow_graph(core::AddressRange bounds,
                                                 std::span<const core::Address> leaders,
-                                                const ReadCode& read) {
+                                                const ReadCode& read,
+                                                const core::TableHints* hints) {
   if (bounds.end <= bounds.begin || bounds.size() > kLargestFunction) {
     return {};
   }
   const std::vector<std::byte> code = read_all(bounds, read);
   RecursiveDescent::Rejected rejected;
-  for (int pass = 1;; ++pass) {
+  KnownTables tables{hints, {}, {}};
+  const int most_passes = hints != nullptr ? kMostPassesWithHints : kMostPasses;
+  for (int number = 1;; ++number) {
     RecursiveDescent descent(bounds, code, rejected);
+    Pass pass{descent, rejected, read, tables};
     for (const core::Address leader : leaders) {
       descent.follow_leader(leader);
     }
     Resolved resolved;
-    if (pass < kMostPasses) {
-      resolved = follow_tables(descent, rejected, read);
-      reject_doubtful(descent, resolved, read);
+    if (number < most_passes) {
+      resolved = follow_tables(pass);
+      reject_doubtful(pass, resolved);
     }
     if (descent.newly_rejected().empty()) {
       return graph_of(descent, resolved);
     }
-    rejected.insert(descent.newly_rejected().begin(), descent.newly_rejected().end());
+    // What a table that was read too far contradicts may be right.
+    const bool is_shorter = shorten_all(descent.newly_rejected(), resolved, tables);
+    if (!is_shorter || number >= most_passes) {
+      rejected.insert(descent.newly_rejected().begin(), descent.newly_rejected().end());
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/address.h"
 #include "core/control_flow_graph.h"
+#include "core/table_hints.h"
 
 namespace sp::analyzer {
 
@@ -29,7 +30,12 @@ inline constexpr std::size_t kLargestFunction = std::size_t{16} << 20U;
 ///
 /// If certain code overlaps (a jump behind a lock prefix), the code found first gets the block and
 /// the other's address goes to `unmapped`; both continue in a common block.
+///
+/// With `hints` jump tables are resolved that no bounds check shows, too. Such a table is read as
+/// far as its entries may be the function's places: more places than it has split blocks, and do no
+/// other harm, for those that are within an instruction show that it was read too far.
 [[nodiscard]] core::ControlFlowGraph build_control_flow_graph(
-    core::AddressRange bounds, std::span<const core::Address> leaders, const ReadCode& read);
+    core::AddressRange bounds, std::span<const core::Address> leaders, const ReadCode& read,
+    const core::TableHints* hints = nullptr);
 
 }  // namespace sp::analyzer

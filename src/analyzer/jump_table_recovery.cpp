@@ -16,23 +16,11 @@ constexpr std::size_t kMostVisited = 20000;
 constexpr int kMostAdditions = 3;
 constexpr std::size_t kLongestInstruction = 15;
 
-std::uint64_t entry_of(std::span<const std::byte> bytes, bool is_signed) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    value |= std::to_integer<std::uint64_t>(bytes[i]) << (8U * i);
-  }
-  const std::uint64_t sign = std::uint64_t{1} << (8U * bytes.size() - 1U);
-  return is_signed ? (value ^ sign) - sign : value;
-}
-
 }  // namespace
 
-JumpTableRecovery::JumpTableRecovery(const RecursiveDescent& descent, const ReadCode& read,
-                                     SearchBudget& budget)
-    : descent_(descent),
-      read_(read),
-      budget_(budget),
-      elsewhere_(descent.transfers().begin(), descent.transfers().end()) {
+JumpTableRecovery::JumpTableRecovery(const RecursiveDescent& descent, SearchBudget& budget,
+                                     bool guesses)
+    : descent_(descent), budget_(budget), guesses_(guesses) {
   for (const RecursiveDescent::Edge& edge : descent.edges()) {
     jumps_to_.emplace(edge.to, edge.from);
   }
@@ -74,11 +62,10 @@ std::vector<JumpTableRecovery::Offset> JumpTableRecovery::predecessors(Offset at
   return found;
 }
 
-std::optional<ResolvedJump> JumpTableRecovery::resolve(Offset jump) {
+std::optional<arch::JumpTable> JumpTableRecovery::find(Offset jump) {
   path_.assign(1, jump);
   paths_left_ = kMostPaths;
-  const Verdict verdict = search_back();
-  return verdict.table ? read_table(*verdict.table) : std::nullopt;
+  return search_back().table;
 }
 
 JumpTableRecovery::Verdict JumpTableRecovery::search_back() {
@@ -90,7 +77,8 @@ JumpTableRecovery::Verdict JumpTableRecovery::search_back() {
     const bool is_fork = core::ends_block(descent_.flow_at(sources.front()));
     path_.push_back(sources.front());
     if (is_fork) {
-      here = try_path();
+      const Verdict longer = try_path();
+      here = longer.table || !guesses_ ? longer : here;
       was_tried = true;
       if (here.is_checked) {
         path_.resize(length);
@@ -100,7 +88,8 @@ JumpTableRecovery::Verdict JumpTableRecovery::search_back() {
     sources = predecessors(path_.back());
   }
   if (!was_tried || sources.size() != 1) {
-    here = try_path();
+    const Verdict longer = try_path();
+    here = longer.table || !guesses_ ? longer : here;
   }
   if (here.is_checked || sources.size() < 2 || path_.size() >= kLongestPath) {
     path_.resize(length);
@@ -120,9 +109,10 @@ JumpTableRecovery::Verdict JumpTableRecovery::search_back() {
       return here.table ? here : Verdict{};
     }
     const bool is_first = !all.table;
-    const std::uint64_t entries = is_first ? 0 : all.table->entries;
+    const std::uint64_t entries = is_first ? one.table->entries : all.table->entries;
+    const bool is_bounded = entries != 0 && one.table->entries != 0;
     all = {one.table, one.is_checked && (is_first || all.is_checked)};
-    all.table->entries = std::max(entries, one.table->entries);
+    all.table->entries = is_bounded ? std::max(entries, one.table->entries) : 0;
   }
   path_.resize(length);
   return all;
@@ -138,18 +128,29 @@ JumpTableRecovery::Verdict JumpTableRecovery::try_path() {
     steps.push_back(instruction_at(*at));
   }
   std::vector<arch::KnownRegister> known;
+  bool is_guess = false;
   constexpr std::size_t kMostWanted = 3;
   while (true) {
     const arch::JumpOnPath said = arch::Native::jump_on_path(steps, known);
-    if (said.table || !said.wanted || known.size() >= kMostWanted) {
-      return {said.table, said.table && said.is_checked};
+    if (said.table || said.unbounded || !said.wanted || known.size() >= kMostWanted) {
+      return guesses_ ? guess(said, is_guess) : Verdict{said.table, said.table && said.is_checked};
     }
     const auto constant = constant_before(path_.back(), *said.wanted, kMostAdditions);
     if (!constant) {
       return {};
     }
-    known.emplace_back(*said.wanted, *constant);
+    is_guess = is_guess || constant->is_guess;
+    known.emplace_back(*said.wanted, constant->value);
   }
+}
+
+/// What is not certain of a table of distances from itself is left to its reader.
+JumpTableRecovery::Verdict JumpTableRecovery::guess(const arch::JumpOnPath& said, bool is_guess) {
+  const bool is_relative = said.table && said.table->is_relative_to_itself();
+  if (said.unbounded && !is_relative && !(said.table && said.is_checked)) {
+    return {said.unbounded, false};
+  }
+  return is_guess && !is_relative ? Verdict{} : Verdict{said.table, said.table && said.is_checked};
 }
 
 arch::RegisterEffect JumpTableRecovery::effect(Offset at, unsigned reg) {
@@ -161,8 +162,9 @@ arch::RegisterEffect JumpTableRecovery::effect(Offset at, unsigned reg) {
                    .first->second;
 }
 
-std::optional<std::uint64_t> JumpTableRecovery::constant_before(Offset at, unsigned reg,
-                                                                int steps) {
+std::optional<JumpTableRecovery::Constant> JumpTableRecovery::constant_before(Offset at,
+                                                                              unsigned reg,
+                                                                              int steps) {
   const std::uint64_t key =
       std::uint64_t{at} << 16U | reg << 8U | static_cast<std::uint64_t>(steps);
   const auto known = constants_.find(key);
@@ -174,9 +176,11 @@ std::optional<std::uint64_t> JumpTableRecovery::constant_before(Offset at, unsig
 // Finds all instructions that may have written the register last; all must leave the same constant.
 // At the function's entry the register holds a value of the caller's, which no switch uses as its
 // table.
-std::optional<std::uint64_t> JumpTableRecovery::find_constant_before(Offset at, unsigned reg,
-                                                                     int steps) {
-  std::optional<std::uint64_t> constant;
+std::optional<JumpTableRecovery::Constant> JumpTableRecovery::find_constant_before(Offset at,
+                                                                                   unsigned reg,
+                                                                                   int steps) {
+  std::optional<Constant> constant;
+  bool is_guess = false;
   std::unordered_set<Offset> seen;
   std::vector<Offset> open = predecessors(at);
   while (!open.empty()) {
@@ -190,14 +194,19 @@ std::optional<std::uint64_t> JumpTableRecovery::find_constant_before(Offset at, 
       // Some CPUs need more than one instruction for an address.
       const auto before_that =
           steps > 1 ? constant_before(now, *found.added_to, steps - 1) : std::nullopt;
-      found.constant = before_that ? std::optional(*found.constant + *before_that) : std::nullopt;
+      found.constant =
+          before_that ? std::optional(*found.constant + before_that->value) : std::nullopt;
+      is_guess = is_guess || (before_that && before_that->is_guess);
     }
-    if (found.changes &&
-        (!found.constant || constant.value_or(*found.constant) != *found.constant)) {
+    if (found.changes && !found.constant && guesses_) {
+      is_guess = true;
+      continue;
+    }
+    if (found.changes && (!found.constant || (constant && constant->value != *found.constant))) {
       return std::nullopt;
     }
     if (found.changes) {
-      constant = found.constant;
+      constant = Constant{*found.constant};
       continue;
     }
     if (seen.size() > kMostVisited || !budget_.take(1)) {
@@ -206,28 +215,10 @@ std::optional<std::uint64_t> JumpTableRecovery::find_constant_before(Offset at, 
     const std::vector<Offset> further = predecessors(now);
     open.insert(open.end(), further.begin(), further.end());
   }
+  if (constant) {
+    constant->is_guess = is_guess;
+  }
   return constant;
-}
-
-std::optional<ResolvedJump> JumpTableRecovery::read_table(const arch::JumpTable& table) {
-  std::vector<std::byte> bytes(table.entries * table.entry_size);
-  if (read_(table.first, bytes) != bytes.size()) {
-    return std::nullopt;
-  }
-  std::vector<core::Address> destinations;
-  destinations.reserve(table.entries);
-  for (std::size_t at = 0; at < bytes.size(); at += table.entry_size) {
-    const auto entry = std::span(bytes).subspan(at, table.entry_size);
-    const core::Address destination = table.destination(entry_of(entry, table.is_signed));
-    // The function's cold part may lie elsewhere; direct branches lead there too.
-    if (!descent_.bounds().contains(destination) && !elsewhere_.contains(destination)) {
-      return std::nullopt;
-    }
-    destinations.push_back(destination);
-  }
-  std::sort(destinations.begin(), destinations.end());
-  destinations.erase(std::unique(destinations.begin(), destinations.end()), destinations.end());
-  return ResolvedJump{std::move(destinations), {table.first, table.first + bytes.size()}};
 }
 
 }  // namespace sp::analyzer

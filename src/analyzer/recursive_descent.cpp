@@ -31,9 +31,10 @@ void RecursiveDescent::follow_leader(core::Address leader) {
   }
 }
 
-void RecursiveDescent::follow_table(Offset jump, std::span<const core::Address> destinations) {
+void RecursiveDescent::follow_table(Offset jump, std::span<const core::Address> destinations,
+                                    bool is_certain) {
   const auto provenance = static_cast<Provenance>(speculations_.size());
-  speculations_.push_back({jump, owner_of(jump), true});
+  speculations_.push_back({jump, owner_of(jump), true, is_certain});
   for (const core::Address destination : destinations) {
     go_to(destination, jump, provenance);
   }
@@ -162,7 +163,7 @@ void RecursiveDescent::speculate(Offset after_call, Provenance parent) {
     return;
   }
   const auto provenance = static_cast<Provenance>(speculations_.size());
-  speculations_.push_back({after_call, parent, false});
+  speculations_.push_back({after_call, parent, false, false});
   follow({after_call, provenance});
 }
 
@@ -176,12 +177,24 @@ void RecursiveDescent::resolve_conflict(Offset at, Offset with, Provenance prove
     reject(provenance);
   } else if (descends(owner, provenance)) {
     reject(owner);
-  } else if (speculations_[provenance].is_table != speculations_[owner].is_table) {
-    reject(speculations_[provenance].is_table ? owner : provenance);
+  } else if (const auto weaker = weaker_of(provenance, owner)) {
+    reject(*weaker);
   } else {
     reject(provenance);
     reject(owner);
   }
+}
+
+/// A table that is certain, then code behind a call, then another table.
+std::optional<RecursiveDescent::Provenance> RecursiveDescent::weaker_of(Provenance one,
+                                                                        Provenance other) const {
+  const auto weight = [this](Provenance of) {
+    return !speculations_[of].is_table ? 1 : speculations_[of].is_certain ? 2 : 0;
+  };
+  if (weight(one) == weight(other)) {
+    return std::nullopt;
+  }
+  return weight(one) < weight(other) ? one : other;
 }
 
 // Continues to where the code from `at` and the code that it overlaps meet again.

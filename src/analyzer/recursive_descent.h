@@ -33,8 +33,9 @@ class RecursiveDescent {
 
   /// Follows certain code from a leader; run() does the rest.
   void follow_leader(core::Address leader);
-  /// Follows an indirect jump to its table's destinations.
-  void follow_table(Offset jump, std::span<const core::Address> destinations);
+  /// Follows an indirect jump to its table's destinations. `is_certain`: that all of them are the
+  /// table's outweighs that calls return.
+  void follow_table(Offset jump, std::span<const core::Address> destinations, bool is_certain);
   /// Rejects the table given to follow_table().
   void reject_table(Offset jump) { newly_rejected_.insert(jump); }
   /// Follows everything but indirect jumps.
@@ -74,6 +75,7 @@ class RecursiveDescent {
     Offset at = 0;  // after a call, or an indirect jump with a table
     Provenance parent = 0;
     bool is_table = false;
+    bool is_certain = false;
   };
   struct Task {
     Offset at = 0;
@@ -90,6 +92,7 @@ class RecursiveDescent {
   void resolve_conflict(Offset at, Offset with, Provenance provenance);
   void follow_overlap(Offset at, Provenance provenance);
   void fail(Offset at, Provenance provenance);
+  [[nodiscard]] std::optional<Provenance> weaker_of(Provenance one, Provenance other) const;
   void reject(Provenance provenance);
   [[nodiscard]] Provenance owner_of(Offset at) const;
   [[nodiscard]] bool descends(Provenance provenance, Provenance from) const;

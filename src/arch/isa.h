@@ -80,6 +80,8 @@ concept Isa = requires(const typename T::Registers& registers,
   // Values that an instruction makes without reading memory and that may be addresses of code; only
   // where kHasCopies.
   { T::code_pointers(bytes, address) } -> std::same_as<std::vector<std::uint64_t>>;
+  // The address of the memory that an instruction names relative to itself; only where kHasCopies.
+  { T::named_memory(bytes, address) } -> std::same_as<std::optional<std::uint64_t>>;
   // Its bytes without operands: equal for instructions of the same kind.
   { T::encoding_kind(bytes) } -> std::same_as<std::uint64_t>;
 

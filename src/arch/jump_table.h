@@ -20,6 +20,8 @@ struct JumpTable {
   core::Address base;           // and added to this; 0 if entries are addresses
 
   bool operator==(const JumpTable&) const = default;
+  /// Entries are distances from the table, as compilers make them for position-independent code.
+  [[nodiscard]] bool is_relative_to_itself() const { return base == first && shift == 0; }
 
   [[nodiscard]] core::Address destination(std::uint64_t entry) const {
     return base + (entry << shift);
@@ -38,6 +40,9 @@ using KnownRegister = std::pair<unsigned, std::uint64_t>;
 /// What a path shows about the jump at its end.
 struct JumpOnPath {
   std::optional<JumpTable> table;
+  /// The same table, if it is one of distances from itself, as its address alone shows it: without
+  /// `entries`.
+  std::optional<JumpTable> unbounded;
   /// The number of entries is from a comparison. Otherwise it is from the index's type (a byte, a
   /// masked number), and a comparison earlier on the path may give a smaller one.
   bool is_checked = false;

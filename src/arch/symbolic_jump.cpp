@@ -15,6 +15,13 @@ using Term = SymbolicValue::Term;
 /// No switch has more cases. A byte or two that no comparison bounds may have so many values.
 constexpr std::uint64_t kMostEntries = 16384;
 
+/// A table of distances from itself. It begins at its base, whatever the index begins with.
+std::optional<JumpTable> relative_to_itself(JumpTable table) {
+  table.first = table.base;
+  const bool is_one = table.base != core::Address{} && table.is_signed && table.shift == 0;
+  return is_one ? std::optional(table) : std::nullopt;
+}
+
 /// The table with its number of entries, from the bound of its index.
 JumpOnPath bounded(const SymbolicExpressions& expressions, JumpTable table, const Term& index) {
   const SymbolicExpressions::Symbol& symbol = expressions.symbol_of(index);
@@ -30,11 +37,14 @@ JumpOnPath bounded(const SymbolicExpressions& expressions, JumpTable table, cons
       break;
     }
   }
-  if (most >= kMostEntries) {
-    return {};
+  JumpOnPath found;
+  found.unbounded = relative_to_itself(table);
+  if (most < kMostEntries) {
+    table.entries = most + 1;
+    found.table = table;
+    found.is_checked = is_checked;
   }
-  table.entries = most + 1;
-  return {table, is_checked, std::nullopt};
+  return found;
 }
 
 /// The table that `entry` is loaded from; `base` plus `factor` times the entry is the destination.
@@ -62,7 +72,7 @@ JumpOnPath table_of(const SymbolicExpressions& expressions,
     // With entries of one byte both look alike: the one that can be anything is the table.
     if (const auto known = expressions.initial_register(other);
         known && !expressions.symbol_of(other).most) {
-      return {std::nullopt, false, known};
+      return {std::nullopt, std::nullopt, false, known};
     }
   }
   return {};
@@ -78,7 +88,7 @@ JumpOnPath jump_to(const SymbolicExpressions& expressions, const SymbolicValue& 
       continue;
     }
     if (const auto base = expressions.initial_register(other)) {
-      return {std::nullopt, false, base};
+      return {std::nullopt, std::nullopt, false, base};
     }
     if (other.symbol == 0) {
       return table_of(expressions, expressions.symbol_of(term), term.factor, destination.constant);

@@ -34,6 +34,8 @@ struct CodeReferences {
   bool has_own_stacks = false;
   /// Values in the code and in data that would be addresses of code: some are just numbers.
   std::vector<std::uint64_t> pointers;
+  /// Where the data begins that code names, relative to itself: among others each jump table.
+  std::vector<std::uint64_t> data;
 };
 
 }  // namespace sp::core

@@ -27,6 +27,42 @@ bool is_wide_move(const Encoding& encoding, unsigned opcode) {
          encoding.wide();
 }
 
+/// Neither of them computes anything.
+bool is_load_or_copy(const Encoding& encoding, unsigned reg) {
+  return (is_wide_move(encoding, 0x8B) && encoding.reg() == reg) ||
+         (is_wide_move(encoding, 0x89) && encoding.names_register() && encoding.rm() == reg);
+}
+
+bool is_leave(const Encoding& encoding) {
+  return encoding.map == arch::x86_64::OpcodeMap::one_byte && encoding.opcode == 0xC9;
+}
+
+/// pop of a register that functions preserve.
+bool restores_register(const Encoding& encoding) {
+  constexpr unsigned kRbx = 3;
+  constexpr unsigned kFirstOfTheRest = 12;
+  const unsigned reg = encoding.opcode_reg();
+  return encoding.map == arch::x86_64::OpcodeMap::one_byte && (encoding.opcode & 0xF8U) == 0x58 &&
+         (reg == kRbx || reg == arch::x86_64::kRbp || reg >= kFirstOfTheRest);
+}
+
+/// The caller's registers are restored in front of a jump by a register, which nothing computes in
+/// between: a tail call. Where a function jumps within itself, its frame stays.
+bool is_behind_epilogue(std::span<const SourceInstruction> before, unsigned reg) {
+  bool restores = false;
+  for (auto source = before.rbegin(); source != before.rend(); ++source) {
+    if (is_leave(source->encoding) && reg != arch::x86_64::kRbp) {
+      restores = true;
+      continue;
+    }
+    restores = restores || restores_register(source->encoding);
+    if (arch::x86_64::effect_on({source->instruction.address, source->code}, reg).changes) {
+      return restores && is_load_or_copy(source->encoding, reg);
+    }
+  }
+  return restores;
+}
+
 class PointerSearch {
  public:
   PointerSearch(const core::ControlFlowGraph& graph, core::AddressRange bounds,
@@ -57,7 +93,8 @@ class PointerSearch {
       return is_pointer_in(encoding);
     }
     seen_.clear();
-    return is_pointer(*block, std::span(sources).first(sources.size() - 1), encoding.rm());
+    const auto before = std::span(sources).first(sources.size() - 1);
+    return is_behind_epilogue(before, encoding.rm()) || is_pointer(*block, before, encoding.rm());
   }
 
  private:
@@ -81,7 +118,8 @@ class PointerSearch {
   /// Memory on the stack may hold what the function has computed.
   [[nodiscard]] bool is_pointer_in(const Encoding& memory) const {
     const unsigned base = memory.has_sib ? memory.base() : memory.rm();
-    return memory.is_rip_relative() ||
+    const bool is_absolute = memory.has_sib && memory.mod() == 0 && (memory.sib & 7U) == 5;
+    return memory.is_rip_relative() || is_absolute ||
            (base != arch::x86_64::kRsp && (base != arch::x86_64::kRbp || !has_frame_pointer_));
   }
 

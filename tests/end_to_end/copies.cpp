@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <ostream>
 #include <set>
 #include <string>
@@ -146,6 +147,28 @@ TEST(CopiesOfSwitches, count_blocks_that_only_a_jump_shows_once_the_function_is_
   EXPECT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
   EXPECT_EQ(hits_of_a_round(counted.files, "hidden_case"),
             (std::multiset<std::uint64_t>{500, 4500, 5000}));
+}
+
+TEST(CopiesOfSwitches, are_made_though_no_check_shows_where_their_tables_end) {
+  if (!arch::Native::kHasCopies) {
+    GTEST_SKIP() << "no copies on this CPU";
+  }
+  constexpr std::uint64_t kRounds = 50'000;
+  std::map<std::uint64_t, std::uint64_t> cases;
+  for (std::uint64_t i = 0; i < kRounds; ++i) {
+    ++cases[i % 50 == 49 ? 3 + i % 100 / 50 * 3 : i % 3];
+  }
+  const TempDir directory;
+  const Words program{target("unbounded_switch"), std::to_string(kRounds)};
+  const Profiled counted = profile(directory, {"-q", "-a"}, program);
+  EXPECT_EQ(counted.outcome.out, run(program).out) << counted.outcome.text();
+  EXPECT_EQ(calls_of(counted.files, "each_round"), std::to_string(kRounds) + " exact");
+  EXPECT_EQ(calls_of(counted.files, "rarely"), std::to_string(cases[3] + cases[6]) + " exact");
+  EXPECT_EQ(hits_of_a_round(counted.files, "unbounded_switch"),
+            (std::multiset<std::uint64_t>{kRounds, cases[0], cases[1], cases[2]}));
+  const auto facts = counted.files.run();
+  EXPECT_EQ(facts.at("probes").at("copies").at("refused").size(), 0U);
+  EXPECT_LT(facts.at("cost").at("stops").get<std::uint64_t>(), kRounds / 5);
 }
 
 TEST(CopiesOfCode, leave_instructions_whole_that_data_seems_to_jump_into) {

@@ -36,7 +36,7 @@ class FakeAnalysis final : public CodeAnalysis {
   bool wants_libraries() override { return false; }
   core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
   core::ControlFlowGraph map(core::AddressRange bounds, std::span<const Address> leaders,
-                             const Read& read) override {
+                             const Read& read, const core::TableHints* /*hints*/) override {
     core::ControlFlowGraph map;
     for (const Address leader : leaders) {
       std::array<std::byte, kBlock> code{};

@@ -73,6 +73,12 @@ try: seen[-1]
 except KeyError: print(sorted(seen.items())[:3], sum(x * x for x in range({n})))
 """
 
+PHP = """class S {{ public $n; function __construct($n) {{ $this->n = $n; }} function area() {{ return $this->n * $this->n % 97; }} }}
+$seen = []; for ($i = 0; $i < {n}; $i++) {{ $a = (new S($i))->area(); $seen[$a] = ($seen[$a] ?? 0) + ($i % 3 ? 1 : strlen((string)$i)); }}
+function fib($n) {{ return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }}
+ksort($seen); echo json_encode($seen), fib(12), preg_match_all('/a(b|c)+/', str_repeat('abcabxcab', 20)), "\\n";
+usort($seen, fn($a, $b) => $a <=> $b); echo implode(',', $seen), md5('x'), "\\n";"""
+
 AWK = "{ n += NF; for (i = 1; i <= NF; ++i) c[$i]++ } /7.*word/ { m++; sub(/word/, \"x\") } END { print n, m, length($0); for (k in c) s += c[k]; print s }"
 
 
@@ -98,6 +104,7 @@ def programs(scale):
         "python3": Program([bin_ + "python3", "-I", "-S", "-c", PYTHON.format(n=n(300))], None, {"PYTHONHASHSEED": "0"}),
         "lua": Program([bin_ + "lua5.4", "-e", LUA.format(n=n(300))]),
         "perl": Program([bin_ + "perl", "-e", PERL.format(n=n(200))], None, {"PERL_HASH_SEED": "0", "PERL_PERTURB_KEYS": "0"}),
+        "php": Program([bin_ + "php", "-n", "-r", PHP.format(n=n(300))]),
         "sed": Program([bin_ + "sed", "-E", "s/word([0-9])([0-9]+)/\\2-\\1/g; /77/d; y/abc/xyz/", "part"]),
         "grep": Program([bin_ + "grep", "-cE", "(word1[0-9]+) .*\\1|7{2,3}", "part"]),
         "mawk": Program([bin_ + "mawk", AWK, "part"]),

@@ -93,6 +93,10 @@ struct AArch64 {
                                                   core::Address /*address*/) {
     return {};
   }
+  static std::optional<std::uint64_t> named_memory(std::span<const std::byte> /*bytes*/,
+                                                   core::Address /*address*/) {
+    return std::nullopt;
+  }
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return aarch64::encoding_kind(bytes);
   }

@@ -34,4 +34,13 @@ std::vector<std::uint64_t> code_pointers(std::span<const std::byte> code, core::
   return values;
 }
 
+std::optional<std::uint64_t> named_memory(std::span<const std::byte> code, core::Address address) {
+  const auto encoding = read_encoding(code);
+  if (!encoding || !encoding->is_rip_relative()) {
+    return std::nullopt;
+  }
+  const std::uint64_t next = address.value() + encoding->length;
+  return next + static_cast<std::uint64_t>(encoding->displacement);
+}
+
 }  // namespace sp::arch::x86_64

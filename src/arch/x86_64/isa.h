@@ -93,6 +93,10 @@ struct X86_64 {
                                                   core::Address address) {
     return x86_64::code_pointers(bytes, address);
   }
+  static std::optional<std::uint64_t> named_memory(std::span<const std::byte> bytes,
+                                                   core::Address address) {
+    return x86_64::named_memory(bytes, address);
+  }
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return x86_64::encoding_kind(bytes);
   }

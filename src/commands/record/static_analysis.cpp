@@ -56,9 +56,9 @@ core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
 }
 
 core::ControlFlowGraph StaticAnalysis::map(core::AddressRange bounds,
-                                           std::span<const core::Address> leaders,
-                                           const Read& read) {
-  return analyzer::build_control_flow_graph(bounds, leaders, read);
+                                           std::span<const core::Address> leaders, const Read& read,
+                                           const core::TableHints* hints) {
+  return analyzer::build_control_flow_graph(bounds, leaders, read, hints);
 }
 
 StaticAnalysis::Known& StaticAnalysis::known(const File& file) {

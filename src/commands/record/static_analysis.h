@@ -32,8 +32,8 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
   [[nodiscard]] core::InstrumentationCandidates plan(const File& file) override;
   [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds,
-                                           std::span<const core::Address> leaders,
-                                           const Read& read) override;
+                                           std::span<const core::Address> leaders, const Read& read,
+                                           const core::TableHints* hints) override;
   [[nodiscard]] const core::CodeReferences* references(const File& file) override;
   [[nodiscard]] bool jumps_through_pointers(const core::ControlFlowGraph& graph,
                                             core::AddressRange bounds,

@@ -16,6 +16,7 @@
 #include "core/control_flow_graph.h"
 #include "core/elf_image.h"
 #include "core/function_copy.h"
+#include "core/table_hints.h"
 
 namespace sp::supervisor {
 
@@ -45,10 +46,11 @@ class CodeAnalysis {
   [[nodiscard]] virtual bool wants_libraries() = 0;
   /// The functions of the file that get probes.
   [[nodiscard]] virtual core::InstrumentationCandidates plan(const File& file) = 0;
-  /// The blocks of a function, which control enters at `leaders`.
+  /// The blocks of a function, which control enters at `leaders`. `hints` may be null.
   [[nodiscard]] virtual core::ControlFlowGraph map(core::AddressRange bounds,
                                                    std::span<const core::Address> leaders,
-                                                   const Read& read) = 0;
+                                                   const Read& read,
+                                                   const core::TableHints* hints) = 0;
   /// Of a file that was planned; see analyzer/code_references.h. Null while they are being found.
   [[nodiscard]] virtual const core::CodeReferences* references(const File& file) = 0;
   /// See rewriter/jump_targets.h. `code` are the bytes of `bounds`.

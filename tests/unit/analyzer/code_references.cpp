@@ -41,7 +41,7 @@ TEST(CodeReferences, are_aligned_words_that_would_be_addresses_of_code) {
                                    0x401008ULL, 0x40100C00000000ULL, 0ULL}) {
     test::append(data, word);
   }
-  builder.add({".data", SHT_PROGBITS, SHF_ALLOC, 0x500000, data});
+  builder.add({".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0x500000, data});
   EXPECT_EQ(find(builder, {{0x401000, 0x401020, {}}}).pointers, (Values{0x401004, 0x401008}));
 }
 
@@ -51,8 +51,17 @@ TEST(CodeReferences, are_words_at_multiples_of_8_wherever_the_segment_begins) {
   test::Bytes data(4);
   test::append(data, std::uint64_t{0x401008});
   data.resize(data.size() + 3);  // no whole word
-  builder.add({".data", SHT_PROGBITS, SHF_ALLOC, 0x500004, data});
+  builder.add({".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0x500004, data});
   EXPECT_EQ(find(builder, {}).pointers, Values{0x401008});
+}
+
+TEST(CodeReferences, are_not_in_constants_of_a_file_that_is_mapped_anywhere) {
+  test::ElfBuilder builder;
+  builder.add_code(".text", 0x401000, 0x20);
+  test::Bytes text;
+  test::append(text, std::uint64_t{0x401008});
+  builder.add({".rodata", SHT_PROGBITS, SHF_ALLOC, 0x500000, text});
+  EXPECT_EQ(find(builder, {}).pointers, Values{});
 }
 
 long next(long x) { return x + 1; }

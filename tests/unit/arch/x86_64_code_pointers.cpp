@@ -53,6 +53,13 @@ TEST(X86CodePointers, are_not_what_an_instruction_reads_from_memory) {
   EXPECT_EQ(pointers("ff 15 10 00 00 00"), Values{});     // call *0x10(%rip)
 }
 
+TEST(X86CodePointers, are_not_the_memory_that_is_named_for_itself) {
+  const auto named = [](const char* hex) { return named_memory(bytes_of(hex), kAt); };
+  EXPECT_EQ(named("48 8d 05 10 00 00 00"), 0x401017U);     // lea 0x10(%rip),%rax
+  EXPECT_EQ(named("f2 0f 10 05 f0 ff ff ff"), 0x400FF8U);  // movsd -0x10(%rip),%xmm0
+  EXPECT_EQ(named("48 8b 47 10"), std::nullopt);           // mov 0x10(%rdi),%rax
+}
+
 TEST(X86CodePointers, are_not_small_immediates) {
   EXPECT_EQ(pointers("48 83 c0 10"), Values{});     // add $0x10,%rax
   EXPECT_EQ(pointers("66 b8 34 12"), Values{});     // mov $0x1234,%ax

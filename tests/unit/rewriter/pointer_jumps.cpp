@@ -119,6 +119,28 @@ TEST_F(PointerJumps, may_lead_anywhere_where_a_table_leads_to_computed_values) {
   EXPECT_FALSE(are_pointers());
 }
 
+TEST_F(PointerJumps, are_tail_calls_once_the_registers_of_the_caller_are_back) {
+  // lea (%rdi,%rsi),%r12; call *%rdx; mov %r12,%rax; pop %r12; jmp *%rax
+  EXPECT_TRUE(leads_to_pointer("4c8d2437 ffd2 4c89e0 415c ffe0"));
+  // lea (%rdi,%rsi),%r8; test %edx,%edx; je .+1; nop; pop %rbx; jmp *%r8
+  EXPECT_TRUE(leads_to_pointer("4c8d0437 85d2 7401 90 5b 41ffe0"));
+  // the same, but pop %rcx; then add %rsi,%r8 behind pop %rbx
+  EXPECT_FALSE(leads_to_pointer("4c8d0437 85d2 7401 90 59 41ffe0"));
+  EXPECT_FALSE(leads_to_pointer("4c8d0437 85d2 7401 90 5b 4901f0 41ffe0"));
+  // mov 8(%rsp),%rax; pop %rbx; jmp *%rax, and in the other order
+  EXPECT_TRUE(leads_to_pointer("488b442408 5b ffe0"));
+  EXPECT_FALSE(leads_to_pointer("5b 488b442408 ffe0"));
+  // push %rbp; mov %rsp,%rbp; mov 8(%rdi),%rax; leave; jmp *%rax, and jmp *%rbp
+  EXPECT_TRUE(leads_to_pointer("55 4889e5 488b4708 c9 ffe0"));
+  EXPECT_FALSE(leads_to_pointer("55 4889e5 488b4708 c9 ffe5"));
+}
+
+TEST_F(PointerJumps, take_it_from_a_table_of_pointers_also_where_there_is_a_frame) {
+  // push %rbp; mov %rsp,%rbp; jmp *0x400000(,%rax,8), and jmp *8(%rbp,%rax,8)
+  EXPECT_TRUE(leads_to_pointer("55 4889e5 ff24c500004000"));
+  EXPECT_FALSE(leads_to_pointer("55 4889e5 ff64c508"));
+}
+
 TEST_F(PointerJumps, are_all_of_the_function) {
   // 0 je 5; 2 jmp *8(rdi); 5 lea 8(rsi),rax; 9 jmp *rax
   decode("7403 ff6708 488d4608 ffe0");

@@ -127,7 +127,8 @@ void ProbedCode::instrument_function(Address address,
 }
 
 core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
-                                           std::span<const Address> entered) {
+                                           std::span<const Address> entered,
+                                           const core::TableHints* hints) {
   std::set<Address> leaders(function.landing_pads.begin(), function.landing_pads.end());
   leaders.insert(function.bounds.begin);
   leaders.insert(entered.begin(), entered.end());
@@ -136,7 +137,7 @@ core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
   }
   return analysis_.map(
       function.bounds, std::vector<Address>(leaders.begin(), leaders.end()),
-      [this](Address from, std::span<std::byte> into) { return fetch(from, into); });
+      [this](Address from, std::span<std::byte> into) { return fetch(from, into); }, hints);
 }
 
 Address ProbedCode::choose_probe_of(const core::BasicBlock& block) {

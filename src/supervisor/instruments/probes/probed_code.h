@@ -126,7 +126,8 @@ class ProbedCode : public InstrumentedCode {
   [[nodiscard]] ProbedFunction& function(std::uint32_t number) { return functions_[number]; }
   /// The function's flow graph, as far as it follows from its code and from where control came in.
   [[nodiscard]] core::ControlFlowGraph analyze(const ProbedFunction& function,
-                                               std::span<const core::Address> entered);
+                                               std::span<const core::Address> entered,
+                                               const core::TableHints* hints = nullptr);
   /// The function's blocks become those of a graph that has no address unmapped, and get probes.
   void adopt(ProbedFunction& function, const core::ControlFlowGraph& graph);
   /// The site for a landing of a copy that is a breakpoint.

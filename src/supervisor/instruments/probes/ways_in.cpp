@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -14,6 +15,9 @@ namespace {
 using core::Address;
 using core::AddressRange;
 using core::CodeReferences;
+
+/// The search for tables in larger functions would stop the thread for too long.
+constexpr std::uint64_t kLargestWithHints = std::uint64_t{32} << 10U;
 
 /// The address is in the middle of an instruction, and so no pointer to code.
 bool is_within_instruction(const core::ControlFlowGraph& graph, Address address) {
@@ -47,7 +51,10 @@ std::optional<WaysIn> WaysIntoFunctions::find(const ProbedFunction& function) {
 
 std::optional<WaysIn> WaysIntoFunctions::find_entries(const ProbedFunction& function,
                                                       const Addresses& more) const {
-  const core::ControlFlowGraph own = code_.analyze(function, function.landing_pads);
+  const core::TableHints hints_if_small = hints_for(function);
+  const core::TableHints* const hints =
+      function.bounds.size() <= kLargestWithHints ? &hints_if_small : nullptr;
+  const core::ControlFlowGraph own = code_.analyze(function, function.landing_pads, hints);
   const auto is_within = [&own](Address at) { return is_within_instruction(own, at); };
   WaysIn found;
   found.entries = function.landing_pads;
@@ -62,12 +69,12 @@ std::optional<WaysIn> WaysIntoFunctions::find_entries(const ProbedFunction& func
   std::erase_if(pointers, is_within);
   const Addresses certain = found.entries;
   found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
-  found.graph = code_.analyze(function, found.entries);
+  found.graph = code_.analyze(function, found.entries, hints);
   if (!found.graph.unmapped.empty()) {
     keep_in_sweep(function, own, pointers);
     found.entries = certain;
     found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
-    found.graph = code_.analyze(function, found.entries);
+    found.graph = code_.analyze(function, found.entries, hints);
   }
   return found;
 }
@@ -99,6 +106,52 @@ void WaysIntoFunctions::keep_in_sweep(const ProbedFunction& function,
                   [&](const core::BasicBlock& block) { return is_in_sweep(block.start); })) {
     std::erase_if(pointers, [&](Address pointer) { return !is_in_sweep(pointer); });
   }
+}
+
+core::TableHints WaysIntoFunctions::hints_for(const ProbedFunction& function) const {
+  return {[this](AddressRange range) { return last_data_in(range); },
+          [this](Address address) {
+            const FunctionIndex::Module* const module = code_.functions().module_at(address);
+            return module != nullptr && module->file.image != nullptr &&
+                   module->file.image->is_executable_at(address.value() - module->bias);
+          },
+          [this, &function, known = std::map<Address, bool>()](Address address) mutable {
+            const auto [found, is_new] = known.try_emplace(address, false);
+            if (is_new) {
+              found->second = is_part_of(function, address);
+            }
+            return found->second;
+          }};
+}
+
+std::optional<Address> WaysIntoFunctions::last_data_in(AddressRange range) const {
+  const auto behind =
+      std::lower_bound(references_.data.begin(), references_.data.end(), range.end.value() - bias_);
+  if (behind == references_.data.begin() || *std::prev(behind) < range.begin.value() - bias_) {
+    return std::nullopt;
+  }
+  return Address{*std::prev(behind) + bias_};
+}
+
+bool WaysIntoFunctions::is_part_of(const ProbedFunction& function, Address address) const {
+  const ProbedFunction* const part = code_.functions().at(address);
+  if (part == nullptr || part == &function || is_called(part->bounds.begin)) {
+    return false;
+  }
+  const auto sources = jumps_into(part->bounds);
+  const bool is_own = std::all_of(sources.begin(), sources.end(), [&](const auto& jump) {
+    return function.bounds.contains(Address{jump.from + bias_});
+  });
+  return is_own && code_.analyze(*part, std::span(&address, 1)).unmapped.empty();
+}
+
+std::span<const CodeReferences::Jump> WaysIntoFunctions::jumps_into(AddressRange bounds) const {
+  const auto at = [this](Address address) {
+    return std::lower_bound(
+        references_.jump_sources.begin(), references_.jump_sources.end(), address.value() - bias_,
+        [](const CodeReferences::Jump& jump, std::uint64_t to) { return jump.to < to; });
+  };
+  return {at(bounds.begin), at(bounds.end)};
 }
 
 /// Appends those of the sorted ELF addresses that lie in the function.
@@ -139,15 +192,9 @@ const JumpsOut& WaysIntoFunctions::find_jumps_out(ProbedFunction& function) {
 }
 
 bool WaysIntoFunctions::add_parts(const ProbedFunction& function, Addresses& entries) {
-  const auto begin = std::lower_bound(
-      references_.jump_sources.begin(), references_.jump_sources.end(),
-      function.bounds.begin.value() - bias_,
-      [](const CodeReferences::Jump& jump, std::uint64_t to) { return jump.to < to; });
   bool are_known = false;
-  for (auto jump = begin; jump != references_.jump_sources.end() &&
-                          function.bounds.contains(Address{jump->to + bias_});
-       ++jump) {
-    ProbedFunction* const source = code_.functions().at(Address{jump->from + bias_});
+  for (const CodeReferences::Jump& jump : jumps_into(function.bounds)) {
+    ProbedFunction* const source = code_.functions().at(Address{jump.from + bias_});
     if (source == nullptr || source == &function) {
       return false;
     }

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/address.h"
 #include "core/code_references.h"
 #include "core/control_flow_graph.h"
+#include "core/table_hints.h"
 #include "supervisor/instruments/probes/probed_code.h"
 
 namespace sp::supervisor {
@@ -38,6 +40,13 @@ class WaysIntoFunctions {
                                                    const Addresses& more) const;
   void keep_in_sweep(const ProbedFunction& function, const core::ControlFlowGraph& known,
                      Addresses& pointers) const;
+  [[nodiscard]] core::TableHints hints_for(const ProbedFunction& function) const;
+  [[nodiscard]] std::optional<core::Address> last_data_in(core::AddressRange range) const;
+  /// `address` is in a function that only jumps of `function` lead to.
+  [[nodiscard]] bool is_part_of(const ProbedFunction& function, core::Address address) const;
+  /// Direct jumps to addresses within the bounds from elsewhere.
+  [[nodiscard]] std::span<const core::CodeReferences::Jump> jumps_into(
+      core::AddressRange bounds) const;
   void add_within(core::AddressRange bounds, const std::vector<std::uint64_t>& references,
                   Addresses& to) const;
   [[nodiscard]] bool is_called(core::Address begin) const;

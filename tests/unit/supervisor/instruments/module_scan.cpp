@@ -18,7 +18,7 @@ class Everything final : public CodeAnalysis {
   bool wants_libraries() override { return true; }
   core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
   core::ControlFlowGraph map(core::AddressRange /*bounds*/, std::span<const Address> /*leaders*/,
-                             const Read& /*read*/) override {
+                             const Read& /*read*/, const core::TableHints* /*hints*/) override {
     return {};
   }
   const core::CodeReferences* references(const File& /*file*/) override { return &references_; }
