@@ -68,10 +68,7 @@ bool ProbedCode::is_awaiting_entry(Address address) const {
 
 std::optional<Address> ProbedCode::uninstrumented_at(Address address) const {
   const ProbedFunction* const function = functions_.at(address);
-  if (function == nullptr) {
-    return std::nullopt;
-  }
-  if (function->state == ProbedFunction::State::copied) {
+  if (function == nullptr || function->state == ProbedFunction::State::copied) {
     return std::nullopt;
   }
   if (function->state != ProbedFunction::State::instrumented) {
