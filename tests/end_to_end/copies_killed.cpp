@@ -76,7 +76,8 @@ class CopiesKilled : public ::testing::Test {
     for (const pid_t pid : processes) {
       EXPECT_TRUE(eventually([&] { return has_left_copies(pid); }, std::chrono::seconds(20)))
           << "round " << round << ", process " << pid;
-      EXPECT_EQ(changed_text(pid), "") << "round " << round << ", process " << pid;
+      EXPECT_TRUE(eventually([&] { return changed_text(pid).empty(); }))
+          << "round " << round << ", process " << pid << ": " << changed_text(pid);
     }
   }
   /// Ends the program, whose parent is this test by now.

@@ -116,8 +116,10 @@ core::RunFacts Recording::facts() const {
 void Recording::show_status() {
   const core::RunFacts now = facts();
   const auto& progress = profiler_->progress();
+  const core::Copying copying = now.probing ? now.probing->copying : core::Copying{};
   status_line_.show({now.elapsed, progress.samples(), progress.blocked, now.losses.samples_dropped,
-                     now.cost.overhead_percent, now.cost.mean_interval});
+                     now.cost.overhead_percent, now.cost.mean_interval,
+                     copying.functions - copying.dropped});
 }
 
 /// The body of the profiler thread.

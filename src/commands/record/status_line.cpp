@@ -34,6 +34,10 @@ std::string status_text(const StatusNumbers& numbers, std::size_t columns) {
   if (numbers.interval > core::Duration{}) {
     text += fmt::format("  every {} us", core::microseconds(numbers.interval));
   }
+  if (numbers.copies > 0) {
+    text += fmt::format("  {} function{} from copies", with_commas(numbers.copies),
+                        numbers.copies == 1 ? "" : "s");
+  }
   text += fmt::format("  overhead {:.1f} %", numbers.overhead_percent);
   if (numbers.lost > 0) {
     text += fmt::format("  {} lost", with_commas(numbers.lost));

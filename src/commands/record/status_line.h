@@ -17,9 +17,11 @@ struct StatusNumbers {
   std::uint64_t lost = 0;
   double overhead_percent = 0;
   core::Duration interval{};
+  std::uint64_t copies = 0;  // functions that run from copies
 };
 
-/// "12.3 s  45,678 samples  every 200 us  overhead 4.1 %", cut to `columns`.
+/// "12.3 s  45,678 samples  every 200 us  12 functions from copies  overhead 4.1 %", cut to
+/// `columns`.
 [[nodiscard]] std::string status_text(const StatusNumbers& numbers, std::size_t columns);
 
 /// A line on the terminal that is rewritten in place and erased at the end. Shows nothing if stderr
