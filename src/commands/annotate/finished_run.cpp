@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -14,11 +13,16 @@
 #include <set>
 #include <tuple>
 
+#include "commands/run_files/tsv_file.h"
+
 namespace sp::annotate {
 namespace {
 
 using core::fail;
 using core::Result;
+using run_files::cut;
+using run_files::parse_number;
+using run_files::unescaped;
 
 std::optional<std::string> contents_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -29,39 +33,6 @@ std::optional<std::string> contents_of(const std::string& path) {
 }
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-/// Removes the text up to and including `end` from the front and returns it without `end`.
-std::string_view cut(std::string_view& text, char end) {
-  const std::string_view part = text.substr(0, text.find(end));
-  text.remove_prefix(std::min(text.size(), part.size() + 1));
-  return part;
-}
-
-/// \t \n \r \\ of a TSV cell.
-std::string unescaped(std::string_view cell) {
-  std::string text;
-  for (std::size_t i = 0; i < cell.size(); ++i) {
-    if (cell[i] != '\\' || i + 1 == cell.size()) {
-      text += cell[i];
-      continue;
-    }
-    const char c = cell[++i];
-    text += c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
-  }
-  return text;
-}
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  const bool hex = text.starts_with("0x");
-  text.remove_prefix(hex ? 2 : 0);
-  std::uint64_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 /// Finds columns by their names: a later version may add some.
 class Row {
@@ -160,10 +131,10 @@ Result<std::vector<CountedFunction>> parse_blocks(std::string_view text, const s
   std::map<std::tuple<std::string, std::uint64_t, std::string>, Rows> functions;
   for (std::size_t line = 2; !text.empty(); ++line) {
     row.read(cut(text, '\n'));
-    const auto offset = number(row["offset"]);
-    const auto in_function = number(row["function_offset"]);
-    const auto size = number(row["size"]);
-    const auto hits = number(row["hits"]);
+    const auto offset = parse_number(row["offset"]);
+    const auto in_function = parse_number(row["function_offset"]);
+    const auto size = parse_number(row["size"]);
+    const auto hits = parse_number(row["hits"]);
     if (!offset || !in_function || !size || !hits || *in_function > *offset ||
         row["kind"].empty()) {
       return fail(fmt::format("{} is damaged: line {} is no row of a blocks.tsv", name, line));
@@ -220,7 +191,8 @@ std::vector<const CountedFunction*> find_functions(const CountedRun& run, std::s
         return false;
       }
       const std::string_view rest = wanted.substr(module.size() + 1);
-      return rest == function.name || (rest.starts_with("0x") && number(rest) == function.start);
+      return rest == function.name ||
+             (rest.starts_with("0x") && parse_number(rest) == function.start);
     };
     if (wanted == function.name || means(function.module) || means(base_name(function.module))) {
       found.push_back(&function);

@@ -7,17 +7,6 @@
 #include <utility>
 
 namespace sp::run_files {
-namespace {
-
-/// Removes the text up to and including the next tab from the front and returns it without the tab.
-std::string_view cut_cell(std::string_view& text) {
-  const std::string_view cell = text.substr(0, text.find('\t'));
-  text.remove_prefix(std::min(text.size(), cell.size() + 1));
-  return cell;
-}
-
-}  // namespace
-
 core::Result<TsvFile> TsvFile::open(const std::string& path,
                                     std::initializer_list<std::string_view> columns) {
   std::ifstream file(path, std::ios::binary);
@@ -29,7 +18,7 @@ core::Result<TsvFile> TsvFile::open(const std::string& path,
   std::string_view rest = tsv.line_;
   std::size_t found = 0;
   while (!rest.empty()) {
-    const std::string_view name = cut_cell(rest);
+    const std::string_view name = cut(rest, '\t');
     const auto* column = std::find(columns.begin(), columns.end(), name);
     const bool is_wanted = column != columns.end();
     tsv.column_of_place_.push_back(
@@ -64,26 +53,14 @@ void TsvFile::split() {
   places_ = 0;
   for (bool more = true; more; ++places_) {
     more = rest.find('\t') != std::string_view::npos;
-    const std::string_view cell = cut_cell(rest);
+    const std::string_view cell = cut(rest, '\t');
     if (places_ < column_of_place_.size() && column_of_place_[places_]) {
       cells_[*column_of_place_[places_]] = cell;
     }
   }
 }
 
-std::string TsvFile::text(std::size_t column) const {
-  const std::string_view cell = cells_[column];
-  std::string text;
-  for (std::size_t i = 0; i < cell.size(); ++i) {
-    if (cell[i] != '\\' || i + 1 == cell.size()) {
-      text += cell[i];
-      continue;
-    }
-    const char c = cell[++i];
-    text += c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
-  }
-  return text;
-}
+std::string TsvFile::text(std::size_t column) const { return unescaped(cells_[column]); }
 
 std::optional<std::uint64_t> TsvFile::number(std::size_t column) const {
   return parse_number(cells_[column]);
@@ -111,6 +88,25 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
     return std::nullopt;
   }
   return value;
+}
+
+std::string unescaped(std::string_view cell) {
+  std::string text;
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    if (cell[i] != '\\' || i + 1 == cell.size()) {
+      text += cell[i];
+      continue;
+    }
+    const char c = cell[++i];
+    text += c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
+  }
+  return text;
+}
+
+std::string_view cut(std::string_view& text, char end) {
+  const std::string_view part = text.substr(0, text.find(end));
+  text.remove_prefix(std::min(text.size(), part.size() + 1));
+  return part;
 }
 
 }  // namespace sp::run_files

@@ -56,4 +56,10 @@ struct SourcePlace {
 /// Decimal, or hexadecimal after 0x.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 
+/// The text of a cell, in which tabs, ends of lines and backslashes are escaped.
+[[nodiscard]] std::string unescaped(std::string_view cell);
+
+/// Removes the text up to and including `end` from the front and returns it without `end`.
+std::string_view cut(std::string_view& text, char end);
+
 }  // namespace sp::run_files
