@@ -1,6 +1,5 @@
 #include "supervisor/release.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -90,8 +89,7 @@ void Release::wake_one_of_each(std::set<const TracedProcess*> processes) {
     if (!processes.contains(tracee.process.get()) || tracee.group_stopped) {
       continue;
     }
-    const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
-    const auto call = text ? parse_syscall(*text) : std::nullopt;
+    const auto call = read_syscall(tid);
     if (call && survives_stop(*call)) {
       tracee.is_awaited = SyscallRepair::interrupt(tracee).has_value();
       processes.erase(tracee.process.get());

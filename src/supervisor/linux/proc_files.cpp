@@ -227,6 +227,11 @@ std::optional<BlockedCall> parse_syscall(std::string_view text) {
   return call;
 }
 
+std::optional<BlockedCall> read_syscall(pid_t tid) {
+  const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
+  return text ? parse_syscall(*text) : std::nullopt;
+}
+
 bool is_memory_file(pid_t tid, int fd) {
   std::array<char, 64> path{};
   const ssize_t size =

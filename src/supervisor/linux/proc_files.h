@@ -79,5 +79,7 @@ struct BlockedCall {
 };
 /// Nothing if the thread runs.
 [[nodiscard]] std::optional<BlockedCall> parse_syscall(std::string_view text);
+/// Nothing if the thread runs, or is gone.
+[[nodiscard]] std::optional<BlockedCall> read_syscall(pid_t tid);
 
 }  // namespace sp::supervisor

@@ -1,6 +1,5 @@
 #include "supervisor/linux/sleep_remain.h"
 
-#include <fmt/format.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -30,10 +29,7 @@ Address remain_of(const BlockedCall& call) {
 
 }  // namespace
 
-void SleepRemain::note(pid_t tid) {
-  const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
-  note(tid, text ? parse_syscall(*text) : std::nullopt);
-}
+void SleepRemain::note(pid_t tid) { note(tid, read_syscall(tid)); }
 
 void SleepRemain::note(pid_t tid, const std::optional<BlockedCall>& call) {
   const bool goes_on = before_ && call &&

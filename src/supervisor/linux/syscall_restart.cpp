@@ -45,8 +45,7 @@ void InterruptedCall::look(pid_t tid) {
   known_.reset();
   if constexpr (Native::kInterruptedCallIsGuessed) {
     const auto sleeps = read_sleeps(tid);
-    const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
-    const auto call = text ? parse_syscall(*text) : std::nullopt;
+    const auto call = read_syscall(tid);
     if (sleeps && call && call->number >= 0) {
       known_ = Known{{ptrace::SyscallStop::Side::entry, static_cast<std::uint64_t>(call->number),
                       call->arguments, 0},

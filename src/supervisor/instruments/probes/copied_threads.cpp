@@ -1,6 +1,5 @@
 #include "supervisor/instruments/probes/copied_threads.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 
 #include <array>
@@ -138,8 +137,7 @@ std::vector<core::Address> sleepers(TraceeTable& tracees, const ProbedCode& code
     if (world.holds(tracee->id.tid)) {
       continue;
     }
-    const auto text = read_proc(fmt::format("/proc/{}/syscall", tracee->id.tid));
-    if (const auto call = text ? parse_syscall(*text) : std::nullopt) {
+    if (const auto call = read_syscall(tracee->id.tid)) {
       found.emplace_back(call->pc);
     }
   }

@@ -28,8 +28,7 @@ std::optional<Address> stack_pointer(pid_t tid, const WorldStop& world) {
     const auto registers = ptrace::registers(tid);
     return registers ? std::optional(Native::sp(*registers)) : std::nullopt;
   }
-  const auto text = read_proc(fmt::format("/proc/{}/syscall", tid));
-  const auto call = text ? parse_syscall(*text) : std::nullopt;
+  const auto call = read_syscall(tid);
   return call ? std::optional(Address{call->sp}) : std::nullopt;
 }
 
