@@ -109,6 +109,9 @@ struct CopiedBlock {
   std::uint32_t size = 0;     // bytes of the original
   Address copy;               // where its copy starts, in front of its counter
   std::uint64_t counter = 0;  // CopyPlace::counters + 8 * its index
+  /// It ends with a call for which the landings leave no room in the original: the copy makes it,
+  /// with the original's return address. The CPU predicts its return wrongly.
+  bool emulates_call = false;
 };
 
 /// A place in a loop of the copy at which a jump to the original may be written while threads run,
@@ -124,8 +127,8 @@ struct CopyExit {
 };
 
 /// An instrumented copy of a function. Calls and system calls stay in the original: the copy jumps
-/// to them, and control comes back by the landing behind them. So every return address is the
-/// original's.
+/// to them, and control comes back by the landing behind them; or see CopiedBlock::emulates_call.
+/// So every return address is the original's.
 class FunctionCopy {
  public:
   AddressRange original;

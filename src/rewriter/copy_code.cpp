@@ -195,12 +195,11 @@ class CodeMaker {
   }
 
   Refusal add_emulated_call(const SourceInstruction& source) {
-    const auto pushes = arch::x86_64::push_address(source.instruction.next());
+    const auto pushes = arch::x86_64::call_from(source.instruction.next());
     const auto pushed = undo({kWord, 0xFF, 0});
     emit(pushes[0]);
-    if (pushes[1].size != 0) {
-      emit(pushes[1], pushed);
-    }
+    emit(pushes[1], pushed);
+    emit(pushes[2]);
     const bool is_direct = source.instruction.flow == Flow::call;
     const auto jump = is_direct ? arch::x86_64::move_short_jump(source, *source.instruction.target)
                                 : arch::x86_64::jump_through_operand(source);

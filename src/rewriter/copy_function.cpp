@@ -149,6 +149,7 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
     if (is_kept(last.flow) && !(*planned)[i].emulates_call) {
       copy.kept.push_back(last.address);
     }
+    copy.blocks[unit.block].emulates_call |= (*planned)[i].emulates_call;
   }
   if (!write_exits(*code, *units, *offsets, copy)) {
     return tl::unexpected(CopyRefusal::out_of_reach);

@@ -248,6 +248,15 @@ std::array<MovedInstruction, 2> push_address(Address value) {
   return pushes;
 }
 
+std::array<MovedInstruction, 3> call_from(Address return_address) {
+  std::array<MovedInstruction, 3> call;
+  call[0].append({0xE8, 0x08, 0, 0, 0});  // call over the address
+  call[0].append_number(return_address.value(), 8);
+  call[1].append({0x48, 0x8D, 0x64, 0x24, 0x08});        // lea 8(%rsp), %rsp
+  call[2].append({0xFF, 0x35, 0xED, 0xFF, 0xFF, 0xFF});  // push -19(%rip): the address
+  return call;
+}
+
 std::optional<MovedInstruction> jump_through_operand(const SourceInstruction& call) {
   const Encoding& operand = call.encoding;
   const bool is_on_stack = operand.has_sib && operand.base() == kRsp;

@@ -1,32 +1,43 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/clock.h"
 
 namespace sp::supervisor {
 
-/// What threads did in copies. Pure.
+/// What threads did in copies, and how much longer it took than the originals would have. Pure.
 struct CopyUse {
   std::uint64_t executions = 0;  // of blocks, each of which was counted
   /// Of them those to which control came from the original, by a jump there: by calls, by returns,
   /// by tables.
   std::uint64_t arrivals = 0;
+  /// Of them those that end with a call which the copy makes itself: FunctionCopy.
+  std::uint64_t emulated_calls = 0;
+  core::Duration cost{};
 
   CopyUse& operator+=(const CopyUse& other) {
     executions += other.executions;
     arrivals += other.arrivals;
+    emulated_calls += other.emulated_calls;
+    cost += other.cost;
     return *this;
   }
+};
 
-  /// How much longer all of that took than the original would have. bench/README.md has the
-  /// measurements behind both prices.
-  [[nodiscard]] core::Duration cost() const {
-    constexpr std::uint64_t kPicosecondsOfExecution = 80;
-    constexpr std::uint64_t kPicosecondsOfArrival = 650;
-    return core::Duration{static_cast<std::int64_t>(
-        (executions * kPicosecondsOfExecution + arrivals * kPicosecondsOfArrival) / 1000)};
-  }
+/// What each of that costs. bench/README.md has the measurements behind the prices.
+class CopyPrices {
+ public:
+  /// From how often control arrived by each of the jumps: a CPU remembers where a few of them lead,
+  /// which then cost little.
+  explicit CopyPrices(std::vector<std::uint64_t> arrivals);
+
+  /// Of the rest of `use`.
+  [[nodiscard]] core::Duration cost(const CopyUse& use) const;
+
+ private:
+  std::uint64_t arrival_;  // picoseconds
 };
 
 }  // namespace sp::supervisor

@@ -57,7 +57,10 @@ void CostMeter::remember(std::int64_t latency, std::int64_t handling) {
 
 void CostMeter::add(core::Duration latency, core::Duration handling) {
   remember(latency.count(), handling.count());
-  charge(stopped_on_ways(std::min(latency.count(), latency_ceiling_)) + handling.count());
+  const std::int64_t cost =
+      stopped_on_ways(std::min(latency.count(), latency_ceiling_)) + handling.count();
+  sampling_.fetch_add(cost, std::memory_order_relaxed);
+  charge(cost);
 }
 
 void CostMeter::add_following(core::Duration handling, const Charged& before) {

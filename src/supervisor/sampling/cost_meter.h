@@ -48,6 +48,8 @@ class CostMeter {
 
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
   [[nodiscard]] core::Duration stopped() const { return core::Duration{stopped_}; }
+  /// The part of stopped() that add() charged.
+  [[nodiscard]] core::Duration sampling() const { return core::Duration{sampling_}; }
   /// The part of stopped() that is the kernel's way, at stops of add_following(). The kernel counts
   /// it as CPU time of the target.
   [[nodiscard]] core::Duration following_ways() const { return core::Duration{following_ways_}; }
@@ -72,6 +74,7 @@ class CostMeter {
   std::int64_t latency_ceiling_ = 0;
   std::atomic<std::uint64_t> stops_{0};
   std::atomic<std::int64_t> stopped_{0};
+  std::atomic<std::int64_t> sampling_{0};
   std::atomic<std::int64_t> following_{0};
   std::atomic<std::int64_t> following_ways_{0};
   std::atomic<std::int64_t> counting_{0};

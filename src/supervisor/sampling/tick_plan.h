@@ -55,7 +55,8 @@ class TickPlan {
   core::TimePoint window_start_;
   core::Duration own_cpu_at_window_{};
   double own_share_ = 0;
-  double running_ = 0;  // threads, smoothed
+  double running_ = 0;           // threads, smoothed
+  core::Duration subtracted_{};  // of CostMeter::sampling()
 };
 
 }  // namespace sp::supervisor

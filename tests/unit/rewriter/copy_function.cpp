@@ -82,16 +82,25 @@ TEST_F(CopyFunction, makes_a_call_itself_that_leaves_no_room_for_a_landing) {
   ASSERT_TRUE(copy);
   EXPECT_EQ(difference(*function, *copy), "");
   EXPECT_EQ(copy->kept, std::vector{kStart + 6});
+  EXPECT_EQ(std::vector({copy->blocks[0].emulates_call, copy->blocks[1].emulates_call,
+                         copy->blocks[2].emulates_call}),
+            std::vector({false, true, false}));
   const auto call = copy->to_copy(kStart + 13);
   ASSERT_TRUE(call);
   const auto offset = *call - copy->at;
   EXPECT_EQ(std::vector(copy->code.begin() + static_cast<std::ptrdiff_t>(offset),
-                        copy->code.begin() + static_cast<std::ptrdiff_t>(offset + 5)),
-            bytes_of("68 12 10 40 00"));  // push $0x401012
-  const auto pushed = copy->to_original(*call + 5);
-  ASSERT_TRUE(pushed);
-  EXPECT_EQ(pushed->original, kStart + 13);
-  EXPECT_EQ(pushed->undo, (core::CopyUndo{8, 0xFF, 0}));
+                        copy->code.begin() + static_cast<std::ptrdiff_t>(offset + 24)),
+            bytes_of("e8 08 00 00 00"           // call over its return address
+                     "12 10 40 00 00 00 00 00"  // 0x401012
+                     "48 8d 64 24 08"           // lea 8(%rsp),%rsp
+                     "ff 35 ed ff ff ff"));     // push -19(%rip)
+  for (const auto& [at, shift] : {std::pair{13, 8}, std::pair{18, 0}, std::pair{24, 8}}) {
+    const auto point = copy->to_original(*call + static_cast<std::uint64_t>(at));
+    ASSERT_TRUE(point) << at;
+    EXPECT_EQ(point->original, kStart + 13) << at;
+    EXPECT_EQ(point->undo.sp_shift, shift) << at;
+    EXPECT_EQ(point->undo.reload, 0xFF) << at;
+  }
 }
 
 TEST_F(CopyFunction, keeps_a_call_if_dead_bytes_hold_the_jump) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -132,7 +133,7 @@ class Comparison {
         return fmt::format("map entry at {:x} instead of {:x}", entry.copy, next);
       }
       const Text text = text_in_copy(copy_.at + entry.copy);
-      next += text.size;
+      next += text.size + data_behind(entry);
       const std::string counter = fmt::format("gs:[{:#x}]", copy_.blocks[block].counter);
       const bool is_access = text.what.find("gs:[") != std::string::npos;
       if (is_access && text.what.find(counter) == std::string::npos) {
@@ -152,6 +153,17 @@ class Comparison {
       return "not each block is counted once";
     }
     return "";
+  }
+
+  /// The address that an emulated call returns to, which the call there jumps over.
+  std::uint64_t data_behind(const MapEntry& entry) {
+    constexpr std::array kCall = {std::byte{0xE8}, std::byte{8}, std::byte{}, std::byte{},
+                                  std::byte{}};
+    constexpr std::uint64_t kAddress = 8;
+    const auto code = std::span(copy_.code).subspan(entry.copy);
+    const bool is_emulated =
+        code.size() >= kCall.size() && std::equal(kCall.begin(), kCall.end(), code.begin());
+    return is_emulated ? kAddress : 0;
   }
 
   /// A jump of the copy's own to where the original's code goes on.

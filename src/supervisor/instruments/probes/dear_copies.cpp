@@ -7,7 +7,7 @@ namespace sp::supervisor {
 namespace {
 
 double per_execution(const CopyUse& use) {
-  return static_cast<double>(use.arrivals) / static_cast<double>(use.executions);
+  return static_cast<double>(use.cost.count()) / static_cast<double>(use.executions);
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ std::vector<std::uint32_t> too_dear(const std::vector<FunctionCopies::FunctionUs
   constexpr double kMargin = 0.9;
   core::Duration cost{};
   for (const auto& one : uses) {
-    cost += one.use.cost();
+    cost += one.use.cost;
   }
   const auto own = static_cast<double>((cpu - cost).count());
   if (own <= 0) {
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> too_dear(const std::vector<FunctionCopies::FunctionUs
   }
   std::vector<FunctionCopies::FunctionUse> dearest;
   std::copy_if(uses.begin(), uses.end(), std::back_inserter(dearest), [&](const auto& one) {
-    return static_cast<double>(one.use.cost().count()) > kNextToNothing * own;
+    return static_cast<double>(one.use.cost.count()) > kNextToNothing * own;
   });
   std::sort(dearest.begin(), dearest.end(), [](const auto& a, const auto& b) {
     return per_execution(a.use) > per_execution(b.use);
@@ -38,7 +38,7 @@ std::vector<std::uint32_t> too_dear(const std::vector<FunctionCopies::FunctionUs
       break;
     }
     chosen.push_back(one.function);
-    cost -= one.use.cost();
+    cost -= one.use.cost;
   }
   return chosen;
 }

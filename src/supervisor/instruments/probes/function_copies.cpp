@@ -25,11 +25,12 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
     }
     const ProbedBlock* const known = blocks.starting_at(copied.start);
     if (known == nullptr || known->until) {
-      counters.all.push_back({0, kNoBlock, false});
+      counters.all.push_back({0, kNoBlock, false, false});
       continue;
     }
     ProbedBlock& block = blocks[known->number];
-    counters.all.push_back({0, block.number, has_jump_at(*copy, copied.start)});
+    counters.all.push_back(
+        {0, block.number, has_jump_at(*copy, copied.start), copied.emulates_call});
     if (!block.edges_until) {
       block.edges_until = now;
     }
@@ -79,26 +80,44 @@ std::uint64_t FunctionCopies::add(ProbedBlock& block, Counter& counter, std::uin
 }
 
 CopyUse FunctionCopies::collect(BlockTable& blocks, const ReadCounters& read, core::TimePoint now) {
-  constexpr std::uint64_t kCounterSize = 8;
-  CopyUse sum;
+  std::vector<std::uint64_t> arrivals;
+  std::vector<std::pair<Counters*, CopyUse>> uses;
   for (auto& [function, counters] : counters_) {
     const auto values = read(counters.first, static_cast<std::uint32_t>(counters.all.size()));
-    CopyUse use;
-    for (std::size_t i = 0; i < counters.all.size() && i < values.size(); ++i) {
-      Counter& counter = counters.all[i];
-      if (counter.block == kNoBlock) {
-        continue;
-      }
-      const auto adjustment = adjustments_.find(counters.first + kCounterSize * i);
-      const std::int64_t by = adjustment != adjustments_.end() ? adjustment->second : 0;
-      const std::uint64_t more =
-          add(blocks[counter.block], counter, values[i] + static_cast<std::uint64_t>(by), now);
-      use += {more, counter.is_arrival ? more : 0};
-    }
-    counters.recent += use;
+    uses.emplace_back(&counters, collect(counters, values, blocks, arrivals, now));
+  }
+  const CopyPrices prices(std::move(arrivals));
+  CopyUse sum;
+  for (auto& [counters, use] : uses) {
+    use.cost = prices.cost(use);
+    counters->recent += use;
     sum += use;
   }
   return sum;
+}
+
+CopyUse FunctionCopies::collect(Counters& counters, std::span<const std::uint64_t> values,
+                                BlockTable& blocks, std::vector<std::uint64_t>& arrivals,
+                                core::TimePoint now) const {
+  constexpr std::uint64_t kCounterSize = 8;
+  CopyUse use;
+  for (std::size_t i = 0; i < counters.all.size() && i < values.size(); ++i) {
+    Counter& counter = counters.all[i];
+    if (counter.block == kNoBlock) {
+      continue;
+    }
+    const auto adjustment = adjustments_.find(counters.first + kCounterSize * i);
+    const std::int64_t by = adjustment != adjustments_.end() ? adjustment->second : 0;
+    const std::uint64_t more =
+        add(blocks[counter.block], counter, values[i] + static_cast<std::uint64_t>(by), now);
+    use.executions += more;
+    use.emulated_calls += counter.emulates_call ? more : 0;
+    if (counter.is_arrival && more > 0) {
+      use.arrivals += more;
+      arrivals.push_back(more);
+    }
+  }
+  return use;
 }
 
 std::vector<FunctionCopies::FunctionUse> FunctionCopies::take_uses() {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -50,6 +51,7 @@ class FunctionCopies {
     std::uint64_t taken = 0;  // of its value
     std::uint32_t block = 0;  // number; kNoBlock: it is not counted
     bool is_arrival = false;  // control comes to the block by a jump in the original
+    bool emulates_call = false;
   };
   struct Counters {
     std::uint64_t first = 0;
@@ -57,6 +59,10 @@ class FunctionCopies {
     CopyUse recent;
   };
   static constexpr std::uint32_t kNoBlock = ~std::uint32_t{0};
+  /// Of one function, without the cost. Appends how often control arrived at its blocks.
+  CopyUse collect(Counters& counters, std::span<const std::uint64_t> values, BlockTable& blocks,
+                  std::vector<std::uint64_t>& arrivals, core::TimePoint now) const;
+  /// Adds what one counter counted since the last time; returns that.
   static std::uint64_t add(ProbedBlock& block, Counter& counter, std::uint64_t value,
                            core::TimePoint now);
 

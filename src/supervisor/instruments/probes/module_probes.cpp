@@ -198,7 +198,7 @@ void ModuleProbes::charge_copies(const TracedProcess& process) {
   const CopyUse use = probed_code(process).take_copy_use();
   executions_in_copies_ += use.executions;
   arrivals_in_copies_ += use.arrivals;
-  costs_.add_copies(use.cost());
+  costs_.add_copies(use.cost);
 }
 
 }  // namespace sp::supervisor

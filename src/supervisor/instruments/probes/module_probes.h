@@ -45,7 +45,9 @@ class ModuleProbes {
   /// Charges what copies have counted since the last call.
   void charge_copies(const TracedProcess& process);
   /// What was charged. Any thread.
-  [[nodiscard]] CopyUse used_copies() const { return {executions_in_copies_, arrivals_in_copies_}; }
+  [[nodiscard]] CopyUse used_copies() const {
+    return {executions_in_copies_, arrivals_in_copies_, 0, {}};
+  }
 
  private:
   /// True where no more gates are to come.

@@ -36,7 +36,7 @@ class FunctionCopiesTest : public ::testing::Test {
       block.lengths = {kSize};
       block.last = {block.start, kSize, core::Flow::ret, {}};
       graph.blocks.push_back(block);
-      copy.blocks.push_back({block.start, kSize, kCopy + i * kSize, counter(i)});
+      copy.blocks.push_back({block.start, kSize, kCopy + i * kSize, counter(i), i == 2});
     }
     blocks_.update(function_, graph, at(0), [](const auto& block) { return block.start; });
     copy.map = {{0, 0, 0, 0, 1, 0}, {kSize, kSize, 0, 0, 1, 0}, {2 * kSize, 2 * kSize, 0, 0, 1, 0}};
@@ -125,6 +125,8 @@ TEST_F(FunctionCopiesTest, tell_what_came_from_the_original_by_a_jump) {
   EXPECT_EQ(uses[0].function, 5U);
   EXPECT_EQ(uses[0].use.executions, 72U);
   EXPECT_EQ(uses[0].use.arrivals, 11U);
+  EXPECT_EQ(uses[0].use.emulated_calls, 41U);
+  EXPECT_EQ(uses[0].use.cost, used_.cost);
   EXPECT_EQ(copies_.take_uses().at(0).use.executions, 0U);
 }
 

@@ -1,0 +1,38 @@
+#include "supervisor/copies/copy_use.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace sp::supervisor {
+namespace {
+
+using std::chrono::milliseconds;
+using Arrivals = std::vector<std::uint64_t>;
+
+constexpr std::uint64_t kMillion = 1'000'000;
+
+TEST(CopyPrices, are_of_what_was_done) {
+  const CopyPrices prices(Arrivals{});
+  EXPECT_EQ(prices.cost({1000 * kMillion, 0, 0, {}}), milliseconds(55));
+  EXPECT_EQ(prices.cost({0, 0, 10 * kMillion, {}}), milliseconds(75));
+  EXPECT_EQ(prices.cost({1000 * kMillion, 0, 10 * kMillion, {}}), milliseconds(130));
+}
+
+TEST(CopyPrices, ask_little_for_arrivals_by_a_few_jumps) {
+  const CopyUse use{0, 1000 * kMillion, 0, {}};
+  EXPECT_EQ(CopyPrices(Arrivals(6, 100)).cost(use), milliseconds(60));
+  EXPECT_EQ(CopyPrices(Arrivals(24, 100)).cost(use), milliseconds(355));
+  EXPECT_EQ(CopyPrices(Arrivals(42, 100)).cost(use), milliseconds(650));
+  EXPECT_EQ(CopyPrices(Arrivals(5000, 100)).cost(use), milliseconds(650));
+}
+
+TEST(CopyPrices, look_at_the_jumps_that_are_taken_most) {
+  const CopyUse use{0, 1000 * kMillion, 0, {}};
+  Arrivals arrivals(500, 1);
+  arrivals.push_back(kMillion);
+  EXPECT_EQ(CopyPrices(arrivals).cost(use), milliseconds(60));
+}
+
+}  // namespace
+}  // namespace sp::supervisor
