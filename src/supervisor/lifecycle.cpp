@@ -148,6 +148,7 @@ Tracee& Lifecycle::add_thread(pid_t tid, pid_t pid, std::shared_ptr<TracedProces
   if (!run_.releasing && tracee.process->profiled && counts) {
     tracee.slot = std::make_shared<SampleSlot>(tracee.process->id, tracee.id);
     tracee.slot->guard = tracee.process->guard;
+    tracee.slot->cpu = tracee.process->cpu;
     slots_.add(tracee.slot);
   }
   return tracee;

@@ -286,6 +286,7 @@ void StopHandler::on_exit_event(Tracee& tracee) {
   ++process.exiting;
   parts_.lifecycle.note_last_name(tracee);
   if (tracee.slot != nullptr) {
+    parts_.timer.add_target_cpu(process.cpu->take());
     end_pending_stop(*tracee.slot, SlotState::not_sampled);
   }
   const bool has_old_maps =

@@ -279,13 +279,7 @@ void Supervisor::fill_cost(core::RunFacts& facts) const {
   facts.cost.longest_stop = meter_.longest();
   facts.cost.target_cpu = core::Duration{ticks.target_cpu};
   facts.cost.counting = meter_.counting();
-  const std::int64_t own_cpu =
-      ticks.target_cpu - (meter_.following_ways() + meter_.counting()).count();
-  if (own_cpu > 0) {
-    facts.cost.overhead_percent =
-        100.0 * static_cast<double>((meter_.stopped() + meter_.counting()).count()) /
-        static_cast<double>(own_cpu);
-  }
+  facts.cost.overhead_percent = meter_.percent_of(facts.cost.target_cpu);
   facts.cost.budget_percent = options_.timer.overhead_percent;
   facts.cost.requested_interval = options_.timer.interval;
   if (ticks.ticks > 0) {

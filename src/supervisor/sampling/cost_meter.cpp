@@ -57,10 +57,7 @@ void CostMeter::remember(std::int64_t latency, std::int64_t handling) {
 
 void CostMeter::add(core::Duration latency, core::Duration handling) {
   remember(latency.count(), handling.count());
-  const std::int64_t cost =
-      stopped_on_ways(std::min(latency.count(), latency_ceiling_)) + handling.count();
-  sampling_.fetch_add(cost, std::memory_order_relaxed);
-  charge(cost);
+  charge(stopped_on_ways(std::min(latency.count(), latency_ceiling_)) + handling.count());
 }
 
 void CostMeter::add_following(core::Duration handling, const Charged& before) {
@@ -72,6 +69,17 @@ void CostMeter::add_following(core::Duration handling, const Charged& before) {
   following_ways_.fetch_add(way, std::memory_order_relaxed);
   following_.fetch_add(left.count() + way, std::memory_order_relaxed);
   add_work(left + core::Duration{way});
+}
+
+double CostMeter::percent_of(core::Duration target_cpu) const {
+  // The kernel counts its ways as CPU time of the thread; caches that the stop has left cold, too.
+  constexpr std::int64_t kCpuOfStop = 10'000;  // nanoseconds; bench/README.md
+  const std::int64_t without_counting = target_cpu.count() - counting_ - following_ways_;
+  const std::int64_t in_stops =
+      std::min(static_cast<std::int64_t>(stops_) * kCpuOfStop, without_counting / 2);
+  const std::int64_t own = without_counting - in_stops;
+  return own <= 0 ? 0
+                  : 100.0 * static_cast<double>(stopped_ + counting_) / static_cast<double>(own);
 }
 
 void CostMeter::charge(std::int64_t cost) {

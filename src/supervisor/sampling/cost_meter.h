@@ -48,15 +48,15 @@ class CostMeter {
 
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
   [[nodiscard]] core::Duration stopped() const { return core::Duration{stopped_}; }
-  /// The part of stopped() that add() charged.
-  [[nodiscard]] core::Duration sampling() const { return core::Duration{sampling_}; }
-  /// The part of stopped() that is the kernel's way, at stops of add_following(). The kernel counts
-  /// it as CPU time of the target.
+  /// The part of stopped() that is the kernel's way, at stops of add_following().
   [[nodiscard]] core::Duration following_ways() const { return core::Duration{following_ways_}; }
   /// Of add_following().
   [[nodiscard]] core::Duration following() const { return core::Duration{following_}; }
   /// Of add_counting(). It is CPU time of the target.
   [[nodiscard]] core::Duration counting() const { return core::Duration{counting_}; }
+  /// All of it in percent of what the target used for itself, if the kernel says that it used
+  /// `target_cpu`; 0 if that is nothing.
+  [[nodiscard]] double percent_of(core::Duration target_cpu) const;
   [[nodiscard]] core::Duration longest() const { return core::Duration{longest_}; }
   /// What one stop costs at the moment: the median of the recent ones.
   [[nodiscard]] core::Duration per_stop() const { return core::Duration{per_stop_}; }
@@ -74,7 +74,6 @@ class CostMeter {
   std::int64_t latency_ceiling_ = 0;
   std::atomic<std::uint64_t> stops_{0};
   std::atomic<std::int64_t> stopped_{0};
-  std::atomic<std::int64_t> sampling_{0};
   std::atomic<std::int64_t> following_{0};
   std::atomic<std::int64_t> following_ways_{0};
   std::atomic<std::int64_t> counting_{0};

@@ -79,6 +79,8 @@ class SampleTimer {
   void sample_was_dropped() { plan_.sample_was_dropped(); }
 
   [[nodiscard]] const TickCounts& counts() const { return counts_; }
+  /// The target used so much that no tick can see any more. Any thread.
+  void add_target_cpu(core::Duration cpu) { counts_.target_cpu += cpu.count(); }
 
  private:
   using Slot = ThreadScan::Slot;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "supervisor/linux/proc_files.h"
 
@@ -30,11 +31,14 @@ ThreadScan::Seen ThreadScan::scan(core::TimePoint now) {
     seen.report_was_dropped |= !scan_thread(list_[(first + i) % list_.size()]);
   }
   std::set<int> busy;
-  for (const Running& running : running_) {
-    busy.insert(running.cpu);
-  }
-  for (const Running& stopping : stopping_) {
-    busy.insert(stopping.cpu);
+  const ProcessCpu* last = nullptr;
+  for (const auto* const those : {&running_, &stopping_}) {
+    for (const auto& [slot, cpu] : *those) {
+      busy.insert(cpu);
+      if (slot->cpu != nullptr && std::exchange(last, slot->cpu.get()) != slot->cpu.get()) {
+        counts_.target_cpu += slot->cpu->take().count();
+      }
+    }
   }
   busy_cpus_ = std::max<std::size_t>(busy.size(), 1);
   seen.on_cpu = running_.size() + stopping_.size();

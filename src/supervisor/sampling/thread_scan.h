@@ -16,8 +16,9 @@
 namespace sp::supervisor {
 
 /// Finds out which threads run, and on which CPUs, from /proc/PID/task/TID/stat. With --wall it
-/// passes the blocked ones to BlockedThreads. Runs on the timer thread; scan() needs the
-/// StopRequester's lock, for the ticker's thread reads the result under it.
+/// passes the blocked ones to BlockedThreads. Adds up the CPU time of those that run. Runs on the
+/// timer thread; scan() needs the StopRequester's lock, for the ticker's thread reads the result
+/// under it.
 class ThreadScan {
  public:
   using Slot = std::shared_ptr<SampleSlot>;

@@ -10,7 +10,7 @@ struct TickCounts {
   std::atomic<std::uint64_t> ticks{0};
   std::atomic<std::uint64_t> while_in_flight{0};  // scans that found a thread's last stop pending
   std::atomic<std::int64_t> ticking{0};           // nanoseconds that sampling was on
-  std::atomic<std::int64_t> target_cpu{0};        // nanoseconds, estimated from what ran at ticks
+  std::atomic<std::int64_t> target_cpu{0};        // nanoseconds; the ptrace thread adds to it, too
 };
 
 }  // namespace sp::supervisor

@@ -45,12 +45,6 @@ void TickPlan::account(core::TimePoint now, const ThreadScan::Seen& seen, int cp
           : std::min<double>(static_cast<double>(seen.on_cpu) * static_cast<double>(seen.threads) /
                                  static_cast<double>(seen.scanned),
                              cpus);
-  // A thread that a tick stops is seen on its CPU before and after that.
-  const core::Duration seen_on_cpu{
-      static_cast<std::int64_t>(running * static_cast<double>(gap.count()))};
-  const core::Duration stopped = std::min(meter_.sampling() - subtracted_, seen_on_cpu);
-  subtracted_ += stopped;
-  counts_.target_cpu += (seen_on_cpu - stopped).count();
   running_ += (running - running_) / 16;
   if (now - window_start_ < kWindow) {
     return;

@@ -16,7 +16,7 @@ namespace sp::supervisor {
 inline constexpr core::Duration kTickerLead = std::chrono::microseconds(100);
 
 /// Decides when the next tick comes, from what stops cost and from what our own computing takes
-/// from the target; and estimates the target's CPU time. Runs on the timer thread.
+/// from the target. Runs on the timer thread.
 class TickPlan {
  public:
   TickPlan(core::Duration interval, double budget_percent, const CostMeter& meter,
@@ -55,8 +55,7 @@ class TickPlan {
   core::TimePoint window_start_;
   core::Duration own_cpu_at_window_{};
   double own_share_ = 0;
-  double running_ = 0;           // threads, smoothed
-  core::Duration subtracted_{};  // of CostMeter::sampling()
+  double running_ = 0;  // threads, smoothed
 };
 
 }  // namespace sp::supervisor

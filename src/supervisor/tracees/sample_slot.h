@@ -15,6 +15,7 @@
 #include "core/fd.h"
 #include "core/ids.h"
 #include "supervisor/guardian/pending_stops.h"
+#include "supervisor/tracees/process_cpu.h"
 
 namespace sp::supervisor {
 
@@ -50,6 +51,8 @@ struct SampleSlot {
   std::atomic<int> interrupted_call{-1};
   /// The process's entry of the pending-stop table; set before the slot is shared.
   PendingStops* guard = nullptr;
+  /// The process's; set before the slot is shared.
+  std::shared_ptr<ProcessCpu> cpu;
 
   core::UniqueFd stat;  // the timer thread's: /proc/PID/task/TID/stat
 };

@@ -51,13 +51,19 @@ std::shared_ptr<TracedProcess> TraceeTable::add_process(pid_t pid) {
   auto process = std::make_shared<TracedProcess>();
   process->id = {pid, ++next_process_};
   process->began = core::Clock::now();
+  process->cpu = std::make_shared<ProcessCpu>(pid);
   processes_[pid] = process;
   return process;
 }
 
 std::shared_ptr<TracedProcess> TraceeTable::exec_process(pid_t pid) {
   ++execs_;
-  return add_process(pid);
+  const auto before = find_process(pid);
+  auto process = add_process(pid);
+  if (before != nullptr) {
+    process->cpu = before->cpu;
+  }
+  return process;
 }
 
 std::optional<pid_t> TraceeTable::next_left_report() {

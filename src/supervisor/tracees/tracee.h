@@ -21,6 +21,7 @@
 #include "supervisor/linux/sleep_remain.h"
 #include "supervisor/linux/syscall_restart.h"
 #include "supervisor/tracees/instrument_state.h"
+#include "supervisor/tracees/process_cpu.h"
 #include "supervisor/tracees/sample_slot.h"
 
 namespace sp::supervisor {
@@ -30,6 +31,7 @@ struct TracedProcess {
   core::ProcessId id;
   std::string command;  // its arguments, joined by blanks
   PendingStops* guard = nullptr;
+  std::shared_ptr<ProcessCpu> cpu;
   std::size_t threads = 0;
   std::size_t exiting = 0;  // threads that have reported their exit and are not reaped yet
   /// Executable ranges as of the last look at its maps, sorted.

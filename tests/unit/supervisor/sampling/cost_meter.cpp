@@ -77,6 +77,20 @@ TEST(CostMeter, counts_the_stops_that_woke_a_sleeper) {
   EXPECT_EQ(meter.per_stop(), per_stop);
 }
 
+TEST(CostMeter, says_its_part_of_the_targets_own_time) {
+  CostMeter meter;
+  EXPECT_EQ(meter.percent_of(core::Duration{}), 0);
+  for (int i = 0; i < 100; ++i) {
+    meter.add_hit(microseconds(30));
+  }
+  meter.add_counting(milliseconds(1));
+  // Of 12 ms the thread counted for one and was in the kernel, for stops, for another.
+  EXPECT_DOUBLE_EQ(meter.percent_of(milliseconds(12)), 40);
+  // Not all of it can have been stops.
+  EXPECT_DOUBLE_EQ(meter.percent_of(milliseconds(2)), 800);
+  EXPECT_EQ(meter.percent_of(microseconds(900)), 0);
+}
+
 TEST(CostMeter, charges_the_kernels_way_to_follow_as_that_of_a_sample) {
   CostMeter meter;
   add(meter, 40, microseconds(4), microseconds(2));

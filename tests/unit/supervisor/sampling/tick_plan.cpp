@@ -22,7 +22,7 @@ struct TickPlanOf100us : ::testing::Test {
   }
 
   const core::TimePoint start = core::Clock::now();
-  CostMeter meter;
+  const CostMeter meter;
   TickCounts counts;
   TickPlan plan{microseconds(100), 0, meter, counts};
 };
@@ -51,29 +51,6 @@ TEST_F(TickPlanOf100us, leaves_time_to_arm_the_ticker) {
   for (int i = 0; i < 100; ++i) {
     ASSERT_GE(plan.next(start, start, 1, true), start + 3 * kTickerLead);
   }
-}
-
-TEST_F(TickPlanOf100us, estimates_the_cpu_time_of_threads_that_were_not_scanned) {
-  plan.begin(start);
-  plan.account(start + milliseconds(1), {10, 20, 2, false}, 8);
-  EXPECT_EQ(counts.ticks, 1U);
-  EXPECT_EQ(core::Duration{counts.ticking}, milliseconds(1));
-  EXPECT_EQ(core::Duration{counts.target_cpu}, milliseconds(4));
-  // Never more than there are CPUs.
-  plan.account(start + milliseconds(2), {10, 20, 2, false}, 3);
-  EXPECT_EQ(core::Duration{counts.target_cpu}, milliseconds(7));
-}
-
-TEST_F(TickPlanOf100us, leaves_stops_for_samples_out_of_the_cpu_time) {
-  plan.begin(start);
-  meter.add(core::Duration{}, microseconds(300));
-  meter.add_hit(microseconds(200));  // a thread stopped by a breakpoint is not seen on a CPU
-  plan.account(start + milliseconds(1), {1, 1, 1, false}, 4);
-  EXPECT_EQ(core::Duration{counts.target_cpu}, microseconds(700));
-  meter.add(core::Duration{}, microseconds(1500));
-  plan.account(start + milliseconds(2), {1, 1, 1, false}, 4);
-  plan.account(start + milliseconds(3), {1, 1, 1, false}, 4);
-  EXPECT_EQ(core::Duration{counts.target_cpu}, microseconds(1200));
 }
 
 TEST_F(TickPlanOf100us, ticks_less_often_after_a_window_with_dropped_samples) {

@@ -1,0 +1,29 @@
+#include "supervisor/tracees/process_cpu.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+
+namespace sp::supervisor {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(ProcessCpu, tells_what_was_added_since_the_last_time) {
+  ProcessCpu cpu(::getpid());
+  const core::Duration before = core::thread_cpu_time();
+  while (core::thread_cpu_time() - before < milliseconds(20)) {
+  }
+  EXPECT_GE(cpu.take(), milliseconds(20));
+  EXPECT_LT(cpu.take(), milliseconds(20));
+}
+
+TEST(ProcessCpu, is_nothing_where_there_is_no_process) {
+  constexpr pid_t kAboveAll = 1 << 22;  // PID_MAX_LIMIT
+  ProcessCpu cpu(kAboveAll);
+  EXPECT_EQ(cpu.take(), core::Duration{});
+}
+
+}  // namespace
+}  // namespace sp::supervisor
