@@ -12,6 +12,7 @@
 #include "commands/convert/convert.h"
 #include "commands/doctor/doctor.h"
 #include "commands/record/record.h"
+#include "commands/report/report.h"
 
 namespace {
 
@@ -53,6 +54,9 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::ConvertOptions>(&parsed)) {
     return sp::convert::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::ReportOptions>(&parsed)) {
+    return sp::report::run(*options);
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

@@ -41,18 +41,29 @@ std::string with_long_name(const std::string& word) {
   return row == rows.end() ? word : fmt::format("--{}{}", row->name, word.substr(2));
 }
 
-bool is_of_convert(std::string_view typed) {
-  const OptionRow& row = option_row("format");
-  return typed.substr(0, typed.find('=')) == fmt::format("--{}", row.name) ||
-         typed == fmt::format("-{}", row.letter);
+// How to use an option that only another command than `command` has; "" if it is none.
+std::string usage_elsewhere(std::string_view typed, Command command) {
+  const std::string_view name = typed.substr(0, typed.find('='));
+  for (const OptionRow& row : option_table()) {
+    const bool is_it = name == fmt::format("--{}", row.name) ||
+                       (row.letter != '\0' && typed == fmt::format("-{}", row.letter));
+    if (!is_it || row.is_for(command) || row.is_for(Command::record)) {
+      continue;
+    }
+    return row.is_for(Command::convert)
+               ? fmt::format("{} is an option of convert: superprofiler convert RUN -f FORMAT",
+                             typed)
+               : fmt::format("{0} is an option of report: superprofiler report RUN {0}", typed);
+  }
+  return "";
 }
 
 // The message for the first unexpected word.
 std::string describe_unexpected(const std::vector<std::string>& words, Command command) {
   const std::string& first = words.front();
   if (first.size() > 1 && first.starts_with('-')) {
-    if (command != Command::convert && is_of_convert(first)) {
-      return fmt::format("{} is an option of convert: superprofiler convert RUN -f FORMAT", first);
+    if (std::string usage = usage_elsewhere(first, command); !usage.empty()) {
+      return usage;
     }
     const OptionRow* nearest = nearest_option(first);
     const bool usable = nearest != nullptr && nearest->is_for(command);
@@ -75,12 +86,15 @@ std::string describe_unexpected(const std::vector<std::string>& words, Command c
   if (first == "convert") {
     return "convert is a subcommand and goes first: superprofiler convert RUN -f FORMAT";
   }
+  if (first == "report") {
+    return "report is a subcommand and goes first: superprofiler report [RUN]";
+  }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
 }
 
 // Its words that are not options mean something.
 bool takes_words(Command command) {
-  return command == Command::annotate || command == Command::convert;
+  return command == Command::annotate || command == Command::convert || command == Command::report;
 }
 
 // CLI11's messages begin with the option: "--interval: 1 required TEXT missing", "flame was given a

@@ -65,15 +65,18 @@ Parsed parse_annotate(const std::vector<std::string>& words) {
   return AnnotateOptions{named[0], named[1], given->all("debug-dir")};
 }
 
-Parsed parse_convert(const std::vector<std::string>& words) {
-  const auto given = Arguments::read(words, Command::convert);
+/// A command that reads a run.
+template <typename Read>
+Parsed parse_reader(const std::vector<std::string>& words, Command command, const Read& read,
+                    std::string (*help)()) {
+  const auto given = Arguments::read(words, command);
   if (!given) {
     return usage_error(given.error());
   }
   if (given->has("help")) {
-    return PrintAndExit{convert_help_text()};
+    return PrintAndExit{help()};
   }
-  auto options = read_convert(*given);
+  auto options = read(*given);
   if (!options) {
     return usage_error(options.error());
   }
@@ -131,7 +134,11 @@ Parsed parse(int argc, const char* const* argv) {
   }
   if (!words.empty() && words.front() == "convert") {
     words.erase(words.begin());
-    return parse_convert(words);
+    return parse_reader(words, Command::convert, read_convert, convert_help_text);
+  }
+  if (!words.empty() && words.front() == "report") {
+    words.erase(words.begin());
+    return parse_reader(words, Command::report, read_report, report_help_text);
   }
   const auto given = Arguments::read(words, Command::record);
   if (!given) {

@@ -97,6 +97,19 @@ struct ConvertOptions {
   std::string output;  // "": beside the run; "-": stdout
 };
 
+/// superprofiler report [RUN]
+struct ReportOptions {
+  enum class Sort : std::uint8_t { self, total, calls };
+
+  std::string run;           // a run's directory; "": the newest one
+  std::optional<Sort> sort;  // nothing: self, or calls if nothing was sampled
+  std::string callers;       // of this function; "": not asked for
+  std::string callees;
+  bool by_module = false;
+  double percent_limit = 1;  // 0..100
+  bool json = false;
+};
+
 /// Text to print before exiting: help, version and completions (status 0, complete, for stdout), or
 /// a usage error (status 2, one line without a newline, for stderr).
 struct PrintAndExit {
@@ -104,8 +117,8 @@ struct PrintAndExit {
   int status = 0;
 };
 
-using Parsed =
-    std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions, PrintAndExit>;
+using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions,
+                            ReportOptions, PrintAndExit>;
 
 /// Parses the arguments of main(). Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv);

@@ -67,10 +67,12 @@ std::string bash_script() {
   std::string doctor_words;
   std::string annotate_words;
   std::string convert_words;
+  std::string report_words;
   for (const OptionRow& row : option_table()) {
     add_word(row, Command::doctor, doctor_words);
     add_word(row, Command::annotate, annotate_words);
     add_word(row, Command::convert, convert_words);
+    add_word(row, Command::report, report_words);
     add_word(row, Command::record, words);
     if (row.value_optional) {
       words += fmt::format(" --{}={}", row.name, row.choices);
@@ -89,20 +91,21 @@ std::string bash_script() {
       "  esac\n"
       "  local words='{}'\n"
       "  if ((COMP_CWORD == 1)); then\n"
-      "    words+=' doctor annotate convert'\n"
+      "    words+=' doctor annotate convert report'\n"
       "  elif [[ ${{COMP_WORDS[1]}} == doctor ]]; then\n"
       "    words='{}'\n"
-      "  elif [[ ${{COMP_WORDS[1]}} == annotate || ${{COMP_WORDS[1]}} == convert ]]; then\n"
-      "    words='{}'\n"
-      "    if [[ ${{COMP_WORDS[1]}} == convert ]]; then\n"
-      "      words='{}'\n"
-      "    fi\n"
+      "  elif [[ ${{COMP_WORDS[1]}} =~ ^(annotate|convert|report)$ ]]; then\n"
+      "    case ${{COMP_WORDS[1]}} in\n"
+      "      annotate) words='{}' ;;\n"
+      "      convert) words='{}' ;;\n"
+      "      report) words='{}' ;;\n"
+      "    esac\n"
       "    if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then\n"
       "      mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
       "      return\n"
       "    fi\n"
       "  fi\n",
-      words, doctor_words, annotate_words, convert_words);
+      words, doctor_words, annotate_words, convert_words, report_words);
   return script.append(kBashTail);
 }
 
@@ -144,7 +147,7 @@ std::string zsh_script() {
       "  if ((${words[(I)--]})); then\n"
       "    _command_names -e\n"
       "  else\n"
-      "    compadd doctor annotate convert\n"
+      "    compadd doctor annotate convert report\n"
       "  fi\n"
       "}\n"
       "_superprofiler() {\n"
@@ -203,7 +206,9 @@ std::string fish_script() {
       "-d 'a function with its counts'\n"
       "complete -c superprofiler -n __fish_is_first_token -a convert "
       "-d 'a run for other programs'\n"
-      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate convert' "
+      "complete -c superprofiler -n __fish_is_first_token -a report "
+      "-d 'the functions of a run'\n"
+      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate convert report' "
       "-a '(__fish_complete_directories)'\n"
       // Words after -- are completed as that command's.
       "function __superprofiler_command\n"

@@ -37,21 +37,15 @@ std::string_view format_of(std::string_view file) {
 }  // namespace
 
 Result<ConvertOptions> read_convert(const Arguments& given) {
-  std::vector<std::string> runs = given.words();
-  if (const auto& after = given.after_dashes()) {
-    runs.insert(runs.end(), after->begin(), after->end());
-  }
-  if (runs.size() > 1) {
-    return fail(
-        fmt::format("convert takes one run, {} are given: superprofiler convert output/NAME "
-                    "-f FORMAT",
-                    runs.size()));
+  auto run = read_run_name(given, "convert", "superprofiler convert output/NAME -f FORMAT");
+  if (!run) {
+    return tl::unexpected(run.error());
   }
   ConvertOptions options;
-  options.run = runs.empty() ? "" : runs.front();
+  options.run = std::move(*run);
   options.output = given.last("output").value_or("");
-  if ((!runs.empty() && options.run.empty()) || (given.has("output") && options.output.empty())) {
-    return fail("convert: the name of the run or of the file is empty; leave it out or give one");
+  if (given.has("output") && options.output.empty()) {
+    return fail("convert: the name of the file is empty; leave it out or give one");
   }
   options.format = given.last("format").value_or(std::string(format_of(options.output)));
   if (options.format.empty() && !given.has("format")) {

@@ -21,11 +21,12 @@ Examples
   superprofiler --wall -p "$(pgrep -n node)"     show what it waits for
   superprofiler --single -- ./parse file         count every block exactly
   superprofiler annotate output/parse-77 main    its instructions with counts
+  superprofiler report                           the newest run's functions
   superprofiler convert -f pprof                 the newest run for pprof
   superprofiler doctor -p 1234                   can 1234 be profiled?
 Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
-blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run;
-the target continues.
+blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run; the
+target continues. doctor, annotate, convert, report have a --help of their own.
 )help";
 
 std::string option_line(const OptionRow& row) {
@@ -44,6 +45,9 @@ std::string help_text() {
   std::string text(kExamples);
   std::optional<Group> group;
   for (const OptionRow& row : option_table()) {
+    if (!row.is_for(Command::record)) {
+      continue;
+    }
     if (group != row.group) {
       group = row.group;
       text += fmt::format("\n{}\n", heading(row.group));
@@ -105,6 +109,27 @@ std::string convert_help_text() {
   return text +
          "\nStatus 0; 2 if the command line is wrong; 125 if the run cannot be read or the\n"
          "file not written.\n";
+}
+
+std::string report_help_text() {
+  std::string text =
+      "superprofiler report [RUN]: prints the functions of a run. RUN is the directory of\n"
+      "a run; left out, the newest in output/. Self and total are sampled: time in\n"
+      "the function, or in it and what it calls. Calls are counted; their kind is as in\n"
+      "functions.tsv, mixed where a part was not counted to the end. F is a name with or\n"
+      "without parameters, a glob or a /regex/.\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::report)) {
+      std::string line = option_line(row);
+      if (const auto named = line.find("report: "); named != std::string::npos) {
+        line.erase(named, std::string_view("report: ").size());
+      }
+      text += line;
+    }
+  }
+  return text +
+         "\nStatus 0; 2 if the command line is wrong or no function has the name; 125 if\n"
+         "the run cannot be read.\n";
 }
 
 std::string version_text() { return "superprofiler " SP_VERSION "\n"; }

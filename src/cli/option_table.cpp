@@ -18,7 +18,8 @@ constexpr Commands kDoctorToo{record, doctor};
 constexpr Commands kAnnotateToo{record, annotate};
 constexpr Commands kConvertToo{record, convert};
 constexpr Commands kConvertOnly{convert};
-constexpr Commands kEvery{record, doctor, annotate, convert};
+constexpr Commands kReportOnly{report};
+constexpr Commands kEvery{record, doctor, annotate, convert, report};
 
 constexpr std::string_view kFormats = "callgrind speedscope pprof folded svg csv";
 
@@ -62,6 +63,17 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"overwrite", '\0', "", "replace a run of that name", Group::output},
     {"format", 'f', "FORMAT", "what convert writes; see convert --help", Group::output,
      Completes::choices, kFormats, kConvertOnly},
+    {"sort", '\0', "BY", "report: self, total or calls first [self]", Group::output,
+     Completes::choices, "self total calls", kReportOnly},
+    {"callers", '\0', "F", "report: who calls function F", Group::output, Completes::nothing, "",
+     kReportOnly},
+    {"callees", '\0', "F", "report: what function F calls", Group::output, Completes::nothing, "",
+     kReportOnly},
+    {"by-module", '\0', "", "report: modules, not functions", Group::output, Completes::nothing, "",
+     kReportOnly},
+    {"percent-limit", '\0', "PCT", "report: leave out rows below PCT [1]", Group::output,
+     Completes::nothing, "", kReportOnly},
+    {"json", '\0', "", "report: JSON", Group::output, Completes::nothing, "", kReportOnly},
     {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
      Completes::directories, "", kAnnotateToo},
 

@@ -14,6 +14,13 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<ConvertOptions> read_convert(const Arguments& given);
 
+[[nodiscard]] core::Result<ReportOptions> read_report(const Arguments& given);
+
+/// The run that `command` is to read: "" if none is given. `usage`: how to name one.
+[[nodiscard]] core::Result<std::string> read_run_name(const Arguments& given,
+                                                      std::string_view command,
+                                                      std::string_view usage);
+
 /// What several commands have in common.
 [[nodiscard]] core::Result<std::optional<pid_t>> read_pid(const Arguments& given);
 [[nodiscard]] core::Result<Color> read_color(const Arguments& given);

@@ -5,11 +5,12 @@
 
 namespace sp::cli {
 
-/// Examples, then every option by group; at most 80 columns.
+/// Examples, then the options of recording by group; at most 80 columns.
 [[nodiscard]] std::string help_text();
 [[nodiscard]] std::string doctor_help_text();
 [[nodiscard]] std::string annotate_help_text();
 [[nodiscard]] std::string convert_help_text();
+[[nodiscard]] std::string report_help_text();
 [[nodiscard]] std::string version_text();
 
 /// A script for `shell`: bash, zsh or fish; "" for any other.

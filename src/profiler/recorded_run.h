@@ -91,6 +91,7 @@ struct RecordedCode {
     std::uint64_t from = 0;
     std::uint64_t to = 0;
     std::uint64_t hits = 0;
+    bool to_the_end = true;  // kind "exact"
   };
   std::vector<std::string> modules;
   std::vector<std::string> files;   // the first is "": unknown

@@ -75,8 +75,8 @@ class Reader {
   }
 
   Result<void> read_edges(const std::string& path, std::vector<std::string>& notes) {
-    auto file =
-        TsvFile::open(path, {"module", "from_offset", "to_module", "to_offset", "hits", "flow"});
+    auto file = TsvFile::open(
+        path, {"module", "from_offset", "to_module", "to_offset", "hits", "flow", "kind"});
     if (!file) {
       return tl::unexpected(file.error());
     }
@@ -89,7 +89,7 @@ class Reader {
         break;
       }
       code_.edges.push_back({modules_.of(file->text(0)), modules_.of(file->text(2)), *flow,
-                             file->number(1).value_or(0), *to, *hits});
+                             file->number(1).value_or(0), *to, *hits, file->raw(6) == kToTheEnd});
     }
     if (!file->damage().empty()) {
       notes.push_back(file->damage());

@@ -138,7 +138,8 @@ void CallgrindGraph::add_edges() {
     const RecordedCode::Block& target = code_->blocks[*to];
     // A jump into another function is a call without a return address, as callgrind has it.
     if (edge.flow == EdgeFlow::call || source.function != target.function) {
-      calls_.push_back({*from, target.function, edge.from, edge.to, target.line, edge.hits});
+      calls_.push_back(
+          {*from, target.function, edge.from, edge.to, target.line, edge.hits, 0, edge.to_the_end});
     } else if (edge.flow != EdgeFlow::fallthrough) {
       const auto fell = fell_through.find({edge.from_module, edge.from});
       add_jump(edge, *from, fell == fell_through.end() ? 0 : fell->second);

@@ -34,6 +34,7 @@ class CallgrindGraph {
     std::uint32_t to_line = 0;
     std::uint64_t calls = 0;
     std::uint64_t executed = 0;  // inclusive, estimated
+    bool to_the_end = true;      // `calls` are all that there were
   };
   /// Jumps within a function.
   struct Jump {

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -23,16 +24,24 @@ std::set<std::string> long_options_in(const std::string& text) {
   return names;
 }
 
-std::set<std::string> table_names() {
+/// Of all commands, or of one.
+std::set<std::string> table_names(std::optional<Command> command = std::nullopt) {
   std::set<std::string> names;
   for (const OptionRow& row : option_table()) {
-    names.emplace(row.name);
+    if (!command || row.is_for(*command)) {
+      names.emplace(row.name);
+    }
   }
   return names;
 }
 
 TEST(Help, names_exactly_the_options_that_the_parser_knows) {
-  EXPECT_EQ(long_options_in(printed({"--help"})), table_names());
+  EXPECT_EQ(long_options_in(printed({"--help"})), table_names(Command::record));
+  for (const auto& [word, command] :
+       {std::pair{"doctor", Command::doctor}, std::pair{"annotate", Command::annotate},
+        std::pair{"convert", Command::convert}, std::pair{"report", Command::report}}) {
+    EXPECT_EQ(long_options_in(printed({word, "--help"})), table_names(command)) << word;
+  }
   for (const OptionRow& row : option_table()) {
     // An unknown option would be reported as such; a known one lacks at most its value or command.
     const Parsed outcome = parsed({"--" + std::string(row.name)});

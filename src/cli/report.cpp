@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/read.h"
+#include "cli/values.h"
+
+namespace sp::cli {
+
+using core::fail;
+using core::Result;
+
+Result<std::string> read_run_name(const Arguments& given, std::string_view command,
+                                  std::string_view usage) {
+  std::vector<std::string> runs = given.words();
+  if (const auto& after = given.after_dashes()) {
+    runs.insert(runs.end(), after->begin(), after->end());
+  }
+  if (runs.size() > 1) {
+    return fail(fmt::format("{} takes one run, {} are given: {}", command, runs.size(), usage));
+  }
+  if (!runs.empty() && runs.front().empty()) {
+    return fail(fmt::format("{}: the name of the run is empty; leave it out or give one", command));
+  }
+  return runs.empty() ? std::string() : runs.front();
+}
+
+Result<ReportOptions> read_report(const Arguments& given) {
+  auto run = read_run_name(given, "report", "superprofiler report output/NAME");
+  if (!run) {
+    return tl::unexpected(run.error());
+  }
+  ReportOptions options;
+  options.run = std::move(*run);
+  if (const auto sort = given.last("sort")) {
+    if (auto known = check_choice("sort", *sort); !known) {
+      return tl::unexpected(known.error());
+    }
+    options.sort = *sort == "self"    ? ReportOptions::Sort::self
+                   : *sort == "total" ? ReportOptions::Sort::total
+                                      : ReportOptions::Sort::calls;
+  }
+  options.callers = given.last("callers").value_or("");
+  options.callees = given.last("callees").value_or("");
+  options.by_module = given.has("by-module");
+  for (const char* const option : {"callers", "callees"}) {
+    if (given.has(option) && given.last(option)->empty()) {
+      return fail(fmt::format("--{0}: the function's name is empty; write --{0} F", option));
+    }
+  }
+  if (given.has("callers") + given.has("callees") + given.has("by-module") > 1) {
+    return fail("report prints one table: give --callers, --callees or --by-module alone");
+  }
+  if (const auto limit = given.last("percent-limit")) {
+    const auto percent = parse_number("percent-limit", *limit, 0, 100);
+    if (!percent) {
+      return tl::unexpected(percent.error());
+    }
+    options.percent_limit = *percent;
+  }
+  options.json = given.has("json");
+  return options;
+}
+
+}  // namespace sp::cli

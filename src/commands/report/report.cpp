@@ -1,0 +1,155 @@
+#include "commands/report/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "commands/report/report_text.h"
+#include "commands/report/tables.h"
+#include "commands/run_files/finished_run.h"
+#include "core/log.h"
+#include "symbols/code_selection.h"
+
+namespace sp::report {
+namespace {
+
+using core::Result;
+
+constexpr int kUsage = 2;
+constexpr int kFailure = 125;
+constexpr std::string_view kRuns = "output";
+
+struct Input {
+  profiler::RecordedRun run;
+  std::unique_ptr<run_files::StackFile> stacks;
+  std::vector<std::string> notes;
+};
+
+Result<Input> read_input(const std::string& directory) {
+  auto run = run_files::read_run(directory);
+  if (!run) {
+    return tl::unexpected(run.error());
+  }
+  Input input{std::move(*run), nullptr, {}};
+  auto functions = run_files::read_functions(directory, input.notes);
+  if (!functions) {
+    return tl::unexpected(functions.error());
+  }
+  auto stacks = run_files::StackFile::open(directory + "/stacks.folded", std::move(*functions));
+  if (!stacks) {
+    return tl::unexpected(stacks.error());
+  }
+  input.stacks = std::move(*stacks);
+  return input;
+}
+
+int fail(const core::Error& error, int status = kFailure) {
+  core::print_error(error.message());
+  return status;
+}
+
+/// The samples of the functions with a matching name: of a stack with several of them, once.
+std::uint64_t samples_with(profiler::StackSource& stacks, const Matches& matches) {
+  std::vector<bool> is_meant;
+  for (const profiler::RecordedFunction& function : stacks.functions()) {
+    is_meant.push_back(matches(function.name));
+  }
+  std::uint64_t sum = 0;
+  stacks.for_each([&](std::span<const std::uint32_t> frames, std::uint64_t samples) {
+    const bool has_one =
+        std::any_of(frames.begin(), frames.end(), [&](auto frame) { return is_meant[frame]; });
+    sum += has_one ? samples : 0;
+  });
+  return sum;
+}
+
+struct Content {
+  std::vector<Row> rows;
+  std::uint64_t samples = 0;
+  std::string of;
+};
+
+Result<Content> callers_or_callees(const cli::ReportOptions& options, const std::string& directory,
+                                   Input& input) {
+  const bool callers = !options.callers.empty();
+  const std::string& asked = callers ? options.callers : options.callees;
+  const symbols::CodeSelection selection{{asked}};
+  if (const auto valid = symbols::check_selection(selection); !valid) {
+    return tl::unexpected(valid.error());
+  }
+  const symbols::FunctionMatcher matcher(selection);
+  const Matches matches = [&](std::string_view name) { return matcher.matches(name); };
+  const auto all = function_rows(*input.stacks);
+  if (std::none_of(all.begin(), all.end(), [&](const Row& row) { return matches(row.name); })) {
+    const auto similar = similar_names(all, asked);
+    return core::fail(fmt::format("no function of the run is called '{}'; {}", asked,
+                                  similar.empty()
+                                      ? "superprofiler report --percent-limit 0 shows all"
+                                      : fmt::format("there are: {}", fmt::join(similar, ", "))));
+  }
+  std::optional<profiler::RecordedCode> code;
+  if (!input.run.counts_kind.empty()) {
+    auto read = run_files::read_code(directory, input.notes);
+    if (!read) {
+      return tl::unexpected(read.error());
+    }
+    code = std::move(*read);
+  }
+  const profiler::RecordedCode* const counted = code ? &*code : nullptr;
+  const profiler::CallgrindGraph graph(counted, *input.stacks);
+  return Content{caller_rows(graph, counted, matches, callers),
+                 samples_with(*input.stacks, matches),
+                 fmt::format("{} of {}", callers ? "callers" : "callees", asked)};
+}
+
+}  // namespace
+
+int run(const cli::ReportOptions& options) {
+  const auto directory = options.run.empty() ? run_files::newest_run(std::string(kRuns))
+                                             : Result<std::string>(options.run);
+  if (!directory) {
+    return fail(directory.error());
+  }
+  auto input = read_input(*directory);
+  if (!input) {
+    return fail(input.error());
+  }
+  Content content{{}, input->run.samples, options.by_module ? "modules" : "functions"};
+  Sort sort = options.sort.value_or(input->run.samples > 0 ? Sort::self : Sort::calls);
+  const bool is_of_functions = options.callers.empty() && options.callees.empty();
+  if (is_of_functions) {
+    content.rows = options.by_module ? module_rows(*input->stacks) : function_rows(*input->stacks);
+  } else {
+    auto asked = callers_or_callees(options, *directory, *input);
+    if (!asked) {
+      return fail(asked.error(), kUsage);
+    }
+    content = std::move(*asked);
+    sort = options.sort.value_or(input->run.samples > 0 ? Sort::total : Sort::calls);
+  }
+  const Table table =
+      make_table(std::move(content.rows), content.samples, sort, options.percent_limit);
+  const Title title{input->run.command,     input->run.sampling(), content.of,
+                    input->run.counts_kind, is_of_functions,       !options.by_module};
+  options.json ? write_json(std::cout, title, table) : write_text(std::cout, title, table);
+  std::cout.flush();
+  if (!std::cout) {
+    return fail({"writing to stdout failed"});
+  }
+  if (!input->stacks->damage().empty()) {
+    input->notes.push_back(input->stacks->damage());
+  }
+  for (const std::string& note : input->notes) {
+    core::print_note(note.find("is damaged") == std::string::npos
+                         ? note
+                         : note + "; what stands before that is in the table");
+  }
+  return 0;
+}
+
+}  // namespace sp::report

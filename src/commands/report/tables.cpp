@@ -1,0 +1,158 @@
+#include "commands/report/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace sp::report {
+namespace {
+
+using profiler::CallgrindGraph;
+using profiler::RecordedFunction;
+
+constexpr std::string_view kExact = "exact";
+/// Of sums of which a part was not counted to the end.
+constexpr std::string_view kMixed = "mixed";
+
+std::string source_of(std::string_view file, std::uint64_t line) {
+  return line > 0 ? fmt::format("{}:{}", file, line) : std::string(file);
+}
+
+void add_calls(Row& row, std::uint64_t calls, bool to_the_end) {
+  row.calls = row.calls.value_or(0) + calls;
+  if (row.calls_kind != kMixed) {
+    row.calls_kind = to_the_end ? kExact : kMixed;
+  }
+}
+
+std::uint64_t key_of(const Row& row, Sort sort) {
+  switch (sort) {
+    case Sort::self:
+      return row.self;
+    case Sort::total:
+      return row.total;
+    case Sort::calls:
+      break;
+  }
+  return row.calls.value_or(0);
+}
+
+}  // namespace
+
+std::vector<Row> function_rows(profiler::StackSource& stacks) {
+  std::vector<Row> rows;
+  for (const RecordedFunction& function : stacks.functions()) {
+    if (function.self_samples > 0 || function.total_samples > 0 || function.calls) {
+      rows.push_back({function.name, function.module, source_of(function.file, function.line),
+                      function.self_samples, function.total_samples, function.calls,
+                      function.calls_kind});
+    }
+  }
+  return rows;
+}
+
+std::vector<Row> module_rows(profiler::StackSource& stacks) {
+  std::map<std::string_view, Row> modules;
+  const auto functions = stacks.functions();
+  for (const RecordedFunction& function : functions) {
+    Row& row = modules[function.module];
+    row.self += function.self_samples;
+    if (function.calls) {
+      add_calls(row, *function.calls, function.calls_kind == kExact);
+    }
+  }
+  std::set<std::string_view> seen;
+  stacks.for_each([&](std::span<const std::uint32_t> frames, std::uint64_t samples) {
+    seen.clear();
+    for (const std::uint32_t frame : frames) {
+      if (seen.insert(functions[frame].module).second) {
+        modules[functions[frame].module].total += samples;
+      }
+    }
+  });
+  std::vector<Row> rows;
+  for (auto& [name, row] : modules) {
+    if (row.self > 0 || row.total > 0 || row.calls) {
+      row.name = name.empty() ? "[unknown]" : name;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::vector<Row> caller_rows(const CallgrindGraph& graph, const profiler::RecordedCode* code,
+                             const Matches& matches, bool callers) {
+  const auto& nodes = graph.nodes();
+  std::vector<bool> is_meant;
+  for (const CallgrindGraph::Node& node : nodes) {
+    is_meant.push_back(matches(node.name));
+  }
+  std::map<std::uint32_t, Row> found;
+  for (std::uint32_t from = 0; from < nodes.size(); ++from) {
+    for (const auto& [to, call] : graph.sampled_calls(from)) {
+      if (is_meant[callers ? to : from]) {
+        found[callers ? from : to].total += call.samples;
+      }
+    }
+  }
+  for (const CallgrindGraph::Call& call : graph.calls()) {
+    const std::uint32_t from = code->blocks[call.block].function;
+    if (is_meant[callers ? call.to_node : from] && call.calls > 0) {
+      add_calls(found[callers ? from : call.to_node], call.calls, call.to_the_end);
+    }
+  }
+  std::vector<Row> rows;
+  for (auto& [number, row] : found) {
+    const CallgrindGraph::Node& node = nodes[number];
+    row.name = node.name;
+    row.module = node.module;
+    row.source = source_of(node.file, node.line);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Table make_table(std::vector<Row> rows, std::uint64_t samples, Sort sort, double percent_limit) {
+  std::uint64_t whole = samples;
+  if (sort == Sort::calls) {
+    whole = 0;
+    for (const Row& row : rows) {
+      whole += row.calls.value_or(0);
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [sort](const Row& a, const Row& b) {
+    const auto order = [sort](const Row& row) {
+      return std::tuple(key_of(row, sort), row.total, row.self, row.calls.value_or(0));
+    };
+    return order(a) != order(b) ? order(a) > order(b)
+                                : std::tie(a.name, a.module) < std::tie(b.name, b.module);
+  });
+  const double least = percent_limit / 100 * static_cast<double>(whole);
+  const auto is_below = [&](const Row& row) {
+    const std::uint64_t share = sort == Sort::calls ? key_of(row, sort) : row.total;
+    return static_cast<double>(share) < least;
+  };
+  const auto left_out = std::erase_if(rows, is_below);
+  return {std::move(rows), samples, left_out};
+}
+
+std::vector<std::string> similar_names(const std::vector<Row>& rows, std::string_view typed) {
+  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kBeginning = 4;
+  std::set<std::string> names;
+  for (const std::size_t length : {typed.size(), std::min(typed.size(), kBeginning)}) {
+    for (const Row& row : rows) {
+      const bool is_similar =
+          length > 0 && row.name.find(typed.substr(0, length)) != std::string::npos;
+      if (is_similar && names.size() < kMost) {
+        names.insert(row.name);
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace sp::report

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/cli.h"
+#include "profiler/formats/callgrind_graph.h"
+#include "profiler/recorded_run.h"
+
+namespace sp::report {
+
+/// A function, a module, or a caller or callee of a function.
+struct Row {
+  std::string name;
+  std::string module;      // "" if unknown, and of modules
+  std::string source;      // "file:line", "" if unknown
+  std::uint64_t self = 0;  // not of callers and callees
+  std::uint64_t total = 0;
+  std::optional<std::uint64_t> calls{};
+  std::string calls_kind{};  // "" without calls
+};
+
+struct Table {
+  std::vector<Row> rows;  // sorted
+  /// What the shares of samples refer to: those of the run, or of the function asked for.
+  std::uint64_t samples = 0;
+  std::uint64_t left_out = 0;  // rows below the limit
+};
+
+using Sort = cli::ReportOptions::Sort;
+using Matches = std::function<bool(std::string_view name)>;
+
+/// Rows with samples or calls.
+[[nodiscard]] std::vector<Row> function_rows(profiler::StackSource& stacks);
+/// A stack counts once in the total of each module that it has a function of.
+[[nodiscard]] std::vector<Row> module_rows(profiler::StackSource& stacks);
+/// Functions that call those with a matching name, or are called by them: samples of stacks in
+/// which they do, as `total`, and calls along counted edges. Calls of one function by itself are
+/// counted, not sampled.
+[[nodiscard]] std::vector<Row> caller_rows(const profiler::CallgrindGraph& graph,
+                                           const profiler::RecordedCode* code,
+                                           const Matches& matches, bool callers);
+
+/// Sorts rows, and leaves those out whose share in what they are sorted by, or in the total for
+/// self, is below `percent_limit`.
+[[nodiscard]] Table make_table(std::vector<Row> rows, std::uint64_t samples, Sort sort,
+                               double percent_limit);
+
+/// Names that contain `typed` or begin alike, at most five: what may have been meant.
+[[nodiscard]] std::vector<std::string> similar_names(const std::vector<Row>& rows,
+                                                     std::string_view typed);
+
+}  // namespace sp::report

@@ -1,0 +1,44 @@
+#include <gtest/gtest.h>
+
+#include "parsing.h"
+
+namespace sp::cli {
+namespace {
+
+ReportOptions reported(const std::vector<std::string>& words) {
+  const Parsed outcome = parsed(words);
+  const auto* options = std::get_if<ReportOptions>(&outcome);
+  EXPECT_NE(options, nullptr) << words.back();
+  return options == nullptr ? ReportOptions{} : *options;
+}
+
+TEST(Report, takes_the_newest_run_if_none_is_given) {
+  const ReportOptions options = reported({"report"});
+  EXPECT_EQ(options.run, "");
+  EXPECT_FALSE(options.sort);
+  EXPECT_EQ(options.percent_limit, 1);
+  EXPECT_FALSE(options.json);
+}
+
+TEST(Report, takes_a_run_and_what_to_show) {
+  const ReportOptions options =
+      reported({"report", "output/a-7", "--sort", "calls", "--callers=f(int, int)",
+                "--percent-limit", "0.5", "--json"});
+  EXPECT_EQ(options.run, "output/a-7");
+  EXPECT_EQ(options.sort, ReportOptions::Sort::calls);
+  EXPECT_EQ(options.callers, "f(int, int)");
+  EXPECT_EQ(options.percent_limit, 0.5);
+  EXPECT_TRUE(options.json);
+  EXPECT_TRUE(reported({"report", "--by-module", "--", "-odd-"}).by_module);
+  EXPECT_EQ(reported({"report", "--callees", "g"}).callees, "g");
+}
+
+TEST(Report, explains_itself) {
+  const std::string help = printed({"report", "--help"});
+  EXPECT_TRUE(help.starts_with("superprofiler report [RUN]"));
+  EXPECT_NE(help.find("--callers F"), std::string::npos);
+  EXPECT_EQ(help.find("report: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sp::cli
