@@ -87,6 +87,7 @@ std::vector<Row> caller_rows(const CallgrindGraph& graph, const profiler::Record
                              const Matches& matches, bool callers) {
   const auto& nodes = graph.nodes();
   std::vector<bool> is_meant;
+  is_meant.reserve(nodes.size());
   for (const CallgrindGraph::Node& node : nodes) {
     is_meant.push_back(matches(node.name));
   }

@@ -1,13 +1,7 @@
 #include "supervisor/guardian/orphan_cleanup.h"
 
-#include <unistd.h>
-
-#include <array>
 #include <chrono>
-#include <cstdlib>
 #include <set>
-#include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,16 +15,6 @@ namespace sp::supervisor {
 namespace {
 
 using std::chrono::milliseconds;
-
-/// The process that a memory descriptor belongs to; 0 if that cannot be told.
-pid_t owner_of(int memory) {
-  std::array<char, 64> path{};
-  const std::string link = "/proc/self/fd/" + std::to_string(memory);
-  const ssize_t size = ::readlink(link.c_str(), path.data(), path.size() - 1);
-  constexpr std::string_view kProc = "/proc/";
-  const bool is_process = size > 0 && std::string_view(path.data()).starts_with(kProc);
-  return is_process ? static_cast<pid_t>(std::atoi(path.data() + kProc.size())) : 0;
-}
 
 /// A handler that threads may still be on their way to.
 struct ArmedHandler {
@@ -66,7 +50,7 @@ void clean_up_orphans(const Journal& journal, std::span<const SpaceMemory> memor
   std::set<pid_t> known;
   std::vector<ArmedHandler> armed;
   for (const SpaceMemory& memory : memories) {
-    const pid_t pid = owner_of(memory.descriptor);
+    const pid_t pid = owner_of(memory);
     known.insert(pid);
     if (memory.handler != 0) {
       addresses.insert(memory.handler);

@@ -5,14 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "arch/native.h"
 #include "supervisor/guardian/code_change.h"
 #include "supervisor/guardian/handler_page.h"
+#include "supervisor/guardian/trap_drain.h"
 
 namespace sp::supervisor {
 namespace {
@@ -133,19 +137,31 @@ void restore_breakpoints(Work& work) {
   restore_all(work.memory.descriptor, unclear);
 }
 
+/// A thread may have lost its CPU between a jump, which is held now, and the second one: waits
+/// until each has had a CPU since. One that is stopped all the time is not waited for.
+void wait_for_second_jumps(std::span<const Work> works) {
+  constexpr std::uint64_t kJump = 20'000;  // nanoseconds
+  constexpr int kRounds = 1000;
+  std::vector<TrapDrain> threads;
+  for (const Work& work : works) {
+    if (std::any_of(work.changes.begin(), work.changes.end(),
+                    [](const CodeChange& change) { return change.is_second; })) {
+      threads.emplace_back(owner_of(work.memory), kJump);
+    }
+  }
+  for (int round = 0; round < kRounds && !threads.empty(); ++round) {
+    std::erase_if(threads, [](TrapDrain& one) { return one.check(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
 void complete_changes(std::span<Work> works) {
-  // A thread may have lost its CPU between a jump and the second one.
-  constexpr auto kForSecondJumps = std::chrono::milliseconds(20);
-  const bool has_second = std::any_of(works.begin(), works.end(), [](const Work& work) {
-    return std::any_of(work.changes.begin(), work.changes.end(),
-                       [](const CodeChange& change) { return change.is_second; });
-  });
   for (const ChangeStep step : {ChangeStep::hold, ChangeStep::tail, ChangeStep::head}) {
     if (step != ChangeStep::hold) {
       wait_for_every_cpu();
     }
-    if (step == ChangeStep::tail && has_second) {
-      std::this_thread::sleep_for(kForSecondJumps);
+    if (step == ChangeStep::tail) {
+      wait_for_second_jumps(works);
     }
     for (const Work& work : works) {
       (void)take_step(work.memory.descriptor, work.changes, step);
@@ -242,6 +258,15 @@ std::vector<Work> collect(const Journal& journal, std::span<const SpaceMemory> m
 }
 
 }  // namespace
+
+pid_t owner_of(const SpaceMemory& memory) {
+  std::array<char, 64> path{};
+  const std::string link = "/proc/self/fd/" + std::to_string(memory.descriptor);
+  const ssize_t size = ::readlink(link.c_str(), path.data(), path.size() - 1);
+  constexpr std::string_view kProc = "/proc/";
+  const bool is_process = size > 0 && std::string_view(path.data()).starts_with(kProc);
+  return is_process ? static_cast<pid_t>(std::atoi(path.data() + kProc.size())) : 0;
+}
 
 void restore_memories(const Journal& journal, std::span<const SpaceMemory> memories,
                       std::uint64_t superprofiler, HeldGates& held) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +20,9 @@ struct SpaceMemory {
   /// The address of the injected SIGTRAP handler; 0 if it has none of ours.
   std::uint64_t handler = 0;
 };
+
+/// The process that the descriptor belongs to; 0 if that cannot be told.
+[[nodiscard]] pid_t owner_of(const SpaceMemory& memory);
 
 /// The original bytes of gates that threads were made to wait at, by address space and address. A
 /// child that was forked meanwhile waits there, too.

@@ -8,12 +8,6 @@
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
-namespace {
-
-/// Nanoseconds of CPU time; more than the trap, the signal and the handler can take.
-constexpr std::uint64_t kDrained = 2'000'000;
-
-}  // namespace
 
 bool TrapDrain::check() {
   if (!began_) {
@@ -44,7 +38,7 @@ bool TrapDrain::check_thread(pid_t tid) {
     waiting_[tid] = now;
     return false;
   }
-  return state == 'S' || now - waiting_[tid] >= kDrained;
+  return state == 'S' || now - waiting_[tid] >= enough_;
 }
 
 }  // namespace sp::supervisor

@@ -14,7 +14,12 @@ namespace sp::supervisor {
 /// Under load that takes seconds: a thread may lose its CPU before the handler's first instruction.
 class TrapDrain {
  public:
-  explicit TrapDrain(pid_t pid) : pid_(pid) {}
+  /// Nanoseconds of CPU time; more than the trap, the signal and the handler can take.
+  static constexpr std::uint64_t kThroughHandler = 2'000'000;
+
+  /// A thread has used CPU time if that is `enough`.
+  explicit TrapDrain(pid_t pid, std::uint64_t enough = kThroughHandler)
+      : pid_(pid), enough_(enough) {}
 
   /// Call it until it returns true. A process that is gone is drained.
   [[nodiscard]] bool check();
@@ -23,6 +28,7 @@ class TrapDrain {
   [[nodiscard]] bool check_thread(pid_t tid);
 
   pid_t pid_;
+  std::uint64_t enough_;
   bool began_ = false;
   /// Threads that are not drained yet -> nanoseconds of CPU time that they had used.
   std::map<pid_t, std::uint64_t> waiting_;
