@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
+#include "supervisor/instruments/probes/copy_removal.h"
 #include "supervisor/instruments/probes/hit_counter.h"
 #include "supervisor/instruments/trap_origin.h"
 
@@ -35,17 +36,23 @@ void CopyInstallation::run(core::TimePoint now) {
   }
   note_probes();
   replace_probes();
+  for (const PreparedCopy& one : prepared_) {
+    code_.begin_copy(one.function, one.copy, now);
+  }
+  // If we are killed once the jumps are there, a thread in the middle of one would execute its
+  // rest.
+  move_threads();
   if (!write_jumps()) {
-    put_probes_back();
+    take_back();
     return;
   }
   for (const PreparedCopy& one : prepared_) {
-    code_.begin_copy(one.function, one.copy, now);
     if (one.jumps_to_entry) {
       code_.note_jumps_to(one.copy->original.begin);
     }
   }
-  move_threads();
+  move_threads();  // those that have woken meanwhile
+  adjust_sleepers();
 }
 
 void CopyInstallation::leave_out_stepped() {
@@ -135,6 +142,23 @@ bool CopyInstallation::write_jumps() {
   return done.has_value();
 }
 
+void CopyInstallation::take_back() {
+  std::vector<CopiedFunctions::Copy> copies;
+  for (const HeldThread& held : world_.threads()) {
+    Tracee* const tracee = tracees_.find(held.tid);
+    if (tracee != nullptr && tracee->thread_state != nullptr) {
+      leave_function_copy(*tracee);
+    }
+  }
+  code_.collect_copies();
+  for (const PreparedCopy& one : prepared_) {
+    copies.push_back(one.copy);
+    code_.end_copy(*one.copy);
+  }
+  put_probes_back();
+  CopyRemoval(code_, tracees_, world_).uncount_ahead(copies);
+}
+
 void CopyInstallation::put_probes_back() {
   for (const PreparedCopy& one : prepared_) {
     remove_landings(code_, *one.copy);
@@ -152,9 +176,10 @@ bool CopyInstallation::is_counted(const core::FunctionCopy& copy, Address pc) co
 
 void CopyInstallation::move_threads() {
   for (const HeldThread& held : world_.threads()) {
-    move(held);
+    if (moved_.insert(held.tid).second) {
+      move(held);
+    }
   }
-  adjust_sleepers();
 }
 
 void CopyInstallation::move(const HeldThread& held) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -46,9 +47,11 @@ class CopyInstallation {
   void note_probes();
   void replace_probes();
   [[nodiscard]] bool write_jumps();
+  void take_back();
   void put_probes_back();
   /// A probe has counted the execution of the block that a thread at `pc` is in.
   [[nodiscard]] bool is_counted(const core::FunctionCopy& copy, core::Address pc) const;
+  /// Those that it has not moved before.
   void move_threads();
   void move(const HeldThread& held);
   void adjust_sleepers();
@@ -58,6 +61,7 @@ class CopyInstallation {
   WorldStop& world_;
   std::vector<PreparedCopy> prepared_;
   std::vector<PreparedCopy> left_out_;
+  std::set<pid_t> moved_;
   /// By the start of each block that a probe has counted until now: the probe.
   std::unordered_map<core::Address, core::Address> probe_of_;
 };
