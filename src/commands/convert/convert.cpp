@@ -20,7 +20,6 @@ using core::Result;
 
 constexpr int kUsage = 2;
 constexpr int kFailure = 125;
-constexpr std::string_view kRuns = "output";
 
 Result<Input> read_input(const std::string& directory, const Format& format) {
   auto run = run_files::read_run(directory);
@@ -31,11 +30,7 @@ Result<Input> read_input(const std::string& directory, const Format& format) {
     return tl::unexpected(enough.error());
   }
   Input input{std::move(*run), nullptr, std::nullopt, {}};
-  auto functions = run_files::read_functions(directory, input.notes);
-  if (!functions) {
-    return tl::unexpected(functions.error());
-  }
-  auto stacks = run_files::StackFile::open(directory + "/stacks.folded", std::move(*functions));
+  auto stacks = run_files::read_stacks(directory, input.notes);
   if (!stacks) {
     return tl::unexpected(stacks.error());
   }
@@ -66,8 +61,7 @@ int run(const cli::ConvertOptions& options) {
         "{} is a binary format, and stdout is a terminal; write a file with -o FILE", format.name));
     return kUsage;
   }
-  const auto directory = options.run.empty() ? run_files::newest_run(std::string(kRuns))
-                                             : Result<std::string>(options.run);
+  const auto directory = run_files::named_or_newest_run(options.run);
   if (!directory) {
     return fail(directory.error());
   }
@@ -83,14 +77,7 @@ int run(const cli::ConvertOptions& options) {
   if (!written) {
     return fail(written.error());
   }
-  if (!input->stacks->damage().empty()) {
-    input->notes.push_back(input->stacks->damage());
-  }
-  for (const std::string& note : input->notes) {
-    core::print_note(note.find("is damaged") == std::string::npos
-                         ? note
-                         : note + "; what stands before that is in the file");
-  }
+  run_files::print_notes(input->notes, *input->stacks, "the file");
   if (path != "-") {
     core::print_note(fmt::format("{}: {}", format.name, kinds(format, *input)));
     core::print_note("next: " + std::string(format.open_with) + " " +

@@ -22,7 +22,6 @@ using core::Result;
 
 constexpr int kUsage = 2;
 constexpr int kFailure = 125;
-constexpr std::string_view kRuns = "output";
 
 struct Input {
   profiler::RecordedRun run;
@@ -36,11 +35,7 @@ Result<Input> read_input(const std::string& directory) {
     return tl::unexpected(run.error());
   }
   Input input{std::move(*run), nullptr, {}};
-  auto functions = run_files::read_functions(directory, input.notes);
-  if (!functions) {
-    return tl::unexpected(functions.error());
-  }
-  auto stacks = run_files::StackFile::open(directory + "/stacks.folded", std::move(*functions));
+  auto stacks = run_files::read_stacks(directory, input.notes);
   if (!stacks) {
     return tl::unexpected(stacks.error());
   }
@@ -110,8 +105,7 @@ Result<Content> callers_or_callees(const cli::ReportOptions& options, const std:
 }  // namespace
 
 int run(const cli::ReportOptions& options) {
-  const auto directory = options.run.empty() ? run_files::newest_run(std::string(kRuns))
-                                             : Result<std::string>(options.run);
+  const auto directory = run_files::named_or_newest_run(options.run);
   if (!directory) {
     return fail(directory.error());
   }
@@ -141,14 +135,7 @@ int run(const cli::ReportOptions& options) {
   if (!std::cout) {
     return fail({"writing to stdout failed"});
   }
-  if (!input->stacks->damage().empty()) {
-    input->notes.push_back(input->stacks->damage());
-  }
-  for (const std::string& note : input->notes) {
-    core::print_note(note.find("is damaged") == std::string::npos
-                         ? note
-                         : note + "; what stands before that is in the table");
-  }
+  run_files::print_notes(input->notes, *input->stacks, "the table");
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "commands/run_files/tsv_file.h"
+#include "core/log.h"
 #include "profiler/describe.h"
 
 namespace sp::run_files {
@@ -122,6 +123,30 @@ Result<std::vector<profiler::RecordedFunction>> read_functions(const std::string
     notes.push_back(file->damage());
   }
   return functions;
+}
+
+Result<std::unique_ptr<StackFile>> read_stacks(const std::string& directory,
+                                               std::vector<std::string>& notes) {
+  auto functions = read_functions(directory, notes);
+  if (!functions) {
+    return tl::unexpected(functions.error());
+  }
+  return StackFile::open(directory + "/stacks.folded", std::move(*functions));
+}
+
+Result<std::string> named_or_newest_run(const std::string& named) {
+  return named.empty() ? newest_run("output") : Result<std::string>(named);
+}
+
+void print_notes(std::vector<std::string> notes, const StackFile& stacks, std::string_view output) {
+  if (!stacks.damage().empty()) {
+    notes.push_back(stacks.damage());
+  }
+  for (const std::string& note : notes) {
+    const bool is_damage = note.find("is damaged") != std::string::npos;
+    core::print_note(is_damage ? fmt::format("{}; what stands before that is in {}", note, output)
+                               : note);
+  }
 }
 
 Result<std::string> newest_run(const std::string& parent) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands/run_files/stack_file.h"
@@ -19,11 +20,21 @@ namespace sp::run_files {
 [[nodiscard]] core::Result<std::vector<profiler::RecordedFunction>> read_functions(
     const std::string& directory, std::vector<std::string>& notes);
 
+/// stacks.folded, with the functions of functions.tsv.
+[[nodiscard]] core::Result<std::unique_ptr<StackFile>> read_stacks(const std::string& directory,
+                                                                   std::vector<std::string>& notes);
+
 /// blocks.tsv and edges.tsv, in the same way.
 [[nodiscard]] core::Result<profiler::RecordedCode> read_code(const std::string& directory,
                                                              std::vector<std::string>& notes);
 
 /// The directory under `parent` whose run.json was written last. Error: there is none.
 [[nodiscard]] core::Result<std::string> newest_run(const std::string& parent);
+/// The directory that the user has named, or if that is "" the newest run's in output/.
+[[nodiscard]] core::Result<std::string> named_or_newest_run(const std::string& named);
+
+/// Prints the notes, and what of the stacks is damaged; what was read before that is in `output`
+/// ("the file").
+void print_notes(std::vector<std::string> notes, const StackFile& stacks, std::string_view output);
 
 }  // namespace sp::run_files

@@ -144,26 +144,16 @@ bool CopyInstallation::write_jumps() {
 
 void CopyInstallation::take_back() {
   std::vector<CopiedFunctions::Copy> copies;
-  for (const HeldThread& held : world_.threads()) {
-    Tracee* const tracee = tracees_.find(held.tid);
-    if (tracee != nullptr && tracee->thread_state != nullptr) {
-      leave_function_copy(*tracee);
-    }
-  }
-  code_.collect_copies();
+  copies.reserve(prepared_.size());
   for (const PreparedCopy& one : prepared_) {
     copies.push_back(one.copy);
-    code_.end_copy(*one.copy);
   }
-  put_probes_back();
-  CopyRemoval(code_, tracees_, world_).uncount_ahead(copies);
-}
-
-void CopyInstallation::put_probes_back() {
+  CopyRemoval removal(code_, tracees_, world_);
+  removal.end(copies);
   for (const PreparedCopy& one : prepared_) {
-    remove_landings(code_, *one.copy);
     code_.insert_probes(code_.function(one.function));
   }
+  removal.uncount_ahead(copies);
   left_out_.insert(left_out_.end(), prepared_.begin(), prepared_.end());
   prepared_.clear();
 }

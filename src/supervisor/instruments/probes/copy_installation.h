@@ -47,8 +47,8 @@ class CopyInstallation {
   void note_probes();
   void replace_probes();
   [[nodiscard]] bool write_jumps();
+  /// The functions have their probes again, and threads are in them.
   void take_back();
-  void put_probes_back();
   /// A probe has counted the execution of the block that a thread at `pc` is in.
   [[nodiscard]] bool is_counted(const core::FunctionCopy& copy, core::Address pc) const;
   /// Those that it has not moved before.

@@ -25,7 +25,12 @@ bool CopyRemoval::run(const std::vector<CopiedFunctions::Copy>& copies) {
     return false;
   }
   leave_second_jumps(copies);
-  leave_copies();  // if we had been killed before, the original could not be executed everywhere
+  end(copies);  // if we had been killed before, the original could not be executed everywhere
+  return true;
+}
+
+void CopyRemoval::end(const std::vector<CopiedFunctions::Copy>& copies) {
+  leave_copies();
   for (const auto& copy : copies) {
     remove_landings(code_, *copy);
   }
@@ -33,7 +38,6 @@ bool CopyRemoval::run(const std::vector<CopiedFunctions::Copy>& copies) {
   for (const auto& copy : copies) {
     code_.end_copy(*copy);
   }
-  return true;
 }
 
 void CopyRemoval::uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies) {

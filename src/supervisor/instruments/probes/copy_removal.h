@@ -18,6 +18,8 @@ class CopyRemoval {
 
   /// False if code could not be written: then the functions still run from their copies.
   bool run(const std::vector<CopiedFunctions::Copy>& copies);
+  /// The same where no jump leads to the copies: threads leave them, and counting there ends.
+  void end(const std::vector<CopiedFunctions::Copy>& copies);
   /// The functions have probes again: threads in front of the probe of a block that is counted
   /// already will be counted once more.
   void uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies);
