@@ -1,6 +1,7 @@
 // The floor of following a program's processes: seizes a program and everything that it forks, lets
-// each stop go on at once and does nothing else. Arguments: the program and its words. Exits as it
-// does; with FOLLOWING_STOPS set it prints how many stops there were.
+// each stop go on at once and does nothing else. Arguments: the program and its words; before them
+// --no-forks, to trace the program alone. Exits as it does; with FOLLOWING_STOPS set it prints how
+// many stops there were.
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace {
 
@@ -27,6 +29,14 @@ int signal_of(int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  constexpr std::uintptr_t kForks = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+  constexpr std::uintptr_t kOthers = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+  std::uintptr_t options = kForks | kOthers;
+  if (argc > 1 && std::string_view(argv[1]) == "--no-forks") {
+    options = kOthers;
+    --argc;
+    ++argv;
+  }
   if (argc < 2) {
     (void)std::fputs("which program?\n", stderr);
     return 2;
@@ -39,9 +49,7 @@ int main(int argc, char** argv) {
   }
   int status = 0;
   (void)::waitpid(child, &status, WUNTRACED);
-  constexpr std::uintptr_t kOptions = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-                                      PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
-  if (::ptrace(PTRACE_SEIZE, child, nullptr, as_pointer(kOptions)) != 0) {
+  if (::ptrace(PTRACE_SEIZE, child, nullptr, as_pointer(options)) != 0) {
     std::perror("seizing");
     return 1;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/cli.h"
+#include "cli/settings.h"
 #include "commands/annotate/annotate.h"
 #include "commands/convert/convert.h"
 #include "commands/doctor/doctor.h"
@@ -42,7 +43,12 @@ int record(const sp::cli::RecordOptions& options, const std::vector<std::string>
 }  // namespace
 
 int main(int argc, char** argv) {
-  const sp::cli::Parsed parsed = sp::cli::parse(argc, argv);
+  const auto settings = sp::cli::find_settings();
+  if (!settings) {
+    std::fprintf(stderr, "superprofiler: %s\n", settings.error().message().c_str());
+    return 2;
+  }
+  const sp::cli::Parsed parsed = sp::cli::parse(argc, argv, *settings);
   if (const auto* options = std::get_if<sp::cli::RecordOptions>(&parsed)) {
     return record(*options, std::vector<std::string>(argv, argv + argc));
   }

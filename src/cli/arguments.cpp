@@ -117,6 +117,32 @@ std::string explain(const CLI::ParseError& error) {
 }  // namespace
 
 Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command command) {
+  auto arguments = read_for(words, command);
+  if (!arguments) {
+    return arguments;
+  }
+  const auto misplaced = std::find_if(
+      arguments->words_.begin(), arguments->words_.end(), [command](const std::string& word) {
+        return !takes_words(command) || (word.size() > 1 && word.starts_with('-'));
+      });
+  if (misplaced != arguments->words_.end() && !arguments->has("help")) {
+    return fail(describe_unexpected({misplaced, arguments->words_.end()}, command));
+  }
+  return arguments;
+}
+
+Result<Arguments> Arguments::read_any(const std::vector<std::string>& words) {
+  auto arguments = read_for(words, std::nullopt);
+  if (arguments && !arguments->words_.empty()) {
+    const std::string& first = arguments->words_.front();
+    return fail(first.starts_with('-') ? describe_unexpected(arguments->words_, Command::record)
+                                       : fmt::format("'{}' is no option", first));
+  }
+  return arguments;
+}
+
+Result<Arguments> Arguments::read_for(const std::vector<std::string>& words,
+                                      std::optional<Command> command) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   Arguments arguments;
   if (dashes != words.end()) {
@@ -128,14 +154,14 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command
   try {
     CLI::App app;
     app.set_help_flag();
-    if (takes_words(command)) {
+    if (!command || takes_words(*command)) {
       app.allow_extras();  // its words may be mixed with options
     } else {
       app.prefix_command();
     }
     std::vector<std::pair<std::string, CLI::Option*>> declared;
     for (const OptionRow& row : option_table()) {
-      if (row.is_for(command)) {
+      if (!command || row.is_for(*command)) {
         declared.emplace_back(row.name, declare(app, row));
       }
     }
@@ -148,13 +174,6 @@ Result<Arguments> Arguments::read(const std::vector<std::string>& words, Command
     arguments.words_ = app.remaining();
   } catch (const CLI::ParseError& error) {
     return fail(explain(error));
-  }
-  const auto misplaced = std::find_if(
-      arguments.words_.begin(), arguments.words_.end(), [command](const std::string& word) {
-        return !takes_words(command) || (word.size() > 1 && word.starts_with('-'));
-      });
-  if (misplaced != arguments.words_.end() && !arguments.has("help")) {
-    return fail(describe_unexpected({misplaced, arguments.words_.end()}, command));
   }
   return arguments;
 }

@@ -19,6 +19,8 @@ class Arguments {
   /// errors: an unknown option, a missing value, an unexpected word that is not an option.
   [[nodiscard]] static core::Result<Arguments> read(const std::vector<std::string>& words,
                                                     Command command);
+  /// The same for options of any command, and no words.
+  [[nodiscard]] static core::Result<Arguments> read_any(const std::vector<std::string>& words);
 
   /// The value of a flag, and of an option without its optional value.
   static constexpr std::string_view kPlain = "true";
@@ -36,6 +38,10 @@ class Arguments {
   }
 
  private:
+  /// `command`: of which the options are; nothing: of all commands.
+  [[nodiscard]] static core::Result<Arguments> read_for(const std::vector<std::string>& words,
+                                                        std::optional<Command> command);
+
   std::map<std::string, std::vector<std::string>, std::less<>> given_;
   std::vector<std::string> words_;
   std::optional<std::vector<std::string>> after_dashes_;

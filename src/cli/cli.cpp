@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -83,6 +84,32 @@ Parsed parse_reader(const std::vector<std::string>& words, Command command, cons
   return std::move(*options);
 }
 
+/// `notes` stand in front of those of the options.
+Parsed parse_record(const std::vector<std::string>& words, const std::vector<std::string>& notes) {
+  const auto given = Arguments::read(words, Command::record);
+  if (!given) {
+    return usage_error(given.error());
+  }
+  if (given->has("help")) {
+    return PrintAndExit{help_text()};
+  }
+  if (given->has("version")) {
+    return PrintAndExit{version_text()};
+  }
+  if (const auto shell = given->last("completions")) {
+    if (const auto known = check_choice("completions", *shell); !known) {
+      return usage_error(known.error());
+    }
+    return PrintAndExit{completion_script(*shell)};
+  }
+  auto options = read_record(*given);
+  if (!options) {
+    return usage_error(options.error());
+  }
+  options->notes.insert(options->notes.begin(), notes.begin(), notes.end());
+  return std::move(*options);
+}
+
 }  // namespace
 
 Result<std::optional<pid_t>> read_pid(const Arguments& given) {
@@ -122,45 +149,41 @@ Result<void> check_choice(std::string_view option, std::string_view value) {
   return fail(fmt::format("--{}: '{}' is not known; write {}", option, value, known));
 }
 
-Parsed parse(int argc, const char* const* argv) {
-  std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  if (!words.empty() && words.front() == "doctor") {
+namespace {
+
+Parsed parse_words(std::vector<std::string> words, const std::vector<std::string>& notes) {
+  const auto command = words.empty() ? std::nullopt : command_named(words.front());
+  if (command) {
     words.erase(words.begin());
-    return parse_doctor(words);
   }
-  if (!words.empty() && words.front() == "annotate") {
-    words.erase(words.begin());
-    return parse_annotate(words);
+  switch (command.value_or(Command::record)) {
+    case Command::doctor:
+      return parse_doctor(words);
+    case Command::annotate:
+      return parse_annotate(words);
+    case Command::convert:
+      return parse_reader(words, Command::convert, read_convert, convert_help_text);
+    case Command::report:
+      return parse_reader(words, Command::report, read_report, report_help_text);
+    case Command::record:
+      break;
   }
-  if (!words.empty() && words.front() == "convert") {
-    words.erase(words.begin());
-    return parse_reader(words, Command::convert, read_convert, convert_help_text);
+  return parse_record(words, notes);
+}
+
+}  // namespace
+
+Parsed parse(int argc, const char* const* argv, const Settings& settings) {
+  const auto set = with_settings({argv + (argc > 0 ? 1 : 0), argv + argc}, settings);
+  if (!set) {
+    return usage_error(set.error());
   }
-  if (!words.empty() && words.front() == "report") {
-    words.erase(words.begin());
-    return parse_reader(words, Command::report, read_report, report_help_text);
+  Parsed parsed = parse_words(set->words, set->notes);
+  if (auto* const print = std::get_if<PrintAndExit>(&parsed);
+      print != nullptr && print->status != 0 && !set->notes.empty()) {
+    print->text += fmt::format(" ({})", fmt::join(set->notes, "; "));
   }
-  const auto given = Arguments::read(words, Command::record);
-  if (!given) {
-    return usage_error(given.error());
-  }
-  if (given->has("help")) {
-    return PrintAndExit{help_text()};
-  }
-  if (given->has("version")) {
-    return PrintAndExit{version_text()};
-  }
-  if (const auto shell = given->last("completions")) {
-    if (const auto known = check_choice("completions", *shell); !known) {
-      return usage_error(known.error());
-    }
-    return PrintAndExit{completion_script(*shell)};
-  }
-  auto options = read_record(*given);
-  if (!options) {
-    return usage_error(options.error());
-  }
-  return std::move(*options);
+  return parsed;
 }
 
 }  // namespace sp::cli

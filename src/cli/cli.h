@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/settings.h"
 #include "core/clock.h"
 
 /// The command line as plain values. Nothing is started, opened or looked up here.
@@ -120,7 +121,7 @@ struct PrintAndExit {
 using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions,
                             ReportOptions, PrintAndExit>;
 
-/// Parses the arguments of main(). Also reads $NO_COLOR.
-[[nodiscard]] Parsed parse(int argc, const char* const* argv);
+/// Parses the arguments of main(), and what is set elsewhere. Also reads $NO_COLOR.
+[[nodiscard]] Parsed parse(int argc, const char* const* argv, const Settings& settings = {});
 
 }  // namespace sp::cli

@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/check.h"
@@ -113,13 +114,35 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 }  // namespace
 
+std::optional<Command> command_named(std::string_view word) {
+  for (const auto& [name, command] :
+       std::to_array<std::pair<std::string_view, Command>>({{"doctor", doctor},
+                                                            {"annotate", annotate},
+                                                            {"convert", convert},
+                                                            {"report", report}})) {
+    if (word == name) {
+      return command;
+    }
+  }
+  return std::nullopt;
+}
+
 std::span<const OptionRow> option_table() { return kOptions; }
 
-const OptionRow& option_row(std::string_view name) {
+const OptionRow* find_option(std::string_view name) {
   const auto row = std::find_if(kOptions.begin(), kOptions.end(),
                                 [name](const OptionRow& option) { return option.name == name; });
-  SP_CHECK(row != kOptions.end());
+  return row == kOptions.end() ? nullptr : &*row;
+}
+
+const OptionRow& option_row(std::string_view name) {
+  const OptionRow* const row = find_option(name);
+  SP_CHECK(row != nullptr);
   return *row;
+}
+
+bool may_be_set(const OptionRow& row) {
+  return row.group != Group::other && row.name != "pid" && row.name != "command";
 }
 
 std::string_view heading(Group group) {

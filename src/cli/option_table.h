@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -8,6 +9,9 @@ namespace sp::cli {
 
 /// The subcommand; record if none is given.
 enum class Command : std::uint8_t { record, doctor, annotate, convert, report };
+
+/// The subcommand of that name; nothing if there is none.
+[[nodiscard]] std::optional<Command> command_named(std::string_view word);
 
 /// Some of the commands, as bits.
 class Commands {
@@ -40,6 +44,8 @@ struct OptionRow {
   bool value_optional = false;
 
   [[nodiscard]] bool is_for(Command command) const { return commands.has(command); }
+  /// It is complete without a value.
+  [[nodiscard]] bool takes_no_value() const { return value.empty() || value_optional; }
   /// The next word is its value.
   [[nodiscard]] bool takes_next_word() const { return !value.empty() && !value_optional; }
 };
@@ -47,8 +53,15 @@ struct OptionRow {
 /// All options, in the order of --help.
 [[nodiscard]] std::span<const OptionRow> option_table();
 
+/// The row of a long name; nullptr if there is none.
+[[nodiscard]] const OptionRow* find_option(std::string_view name);
+
 /// The row of a long name, which must exist.
 [[nodiscard]] const OptionRow& option_row(std::string_view name);
+
+/// The option may stand in superprofiler.toml and $SUPERPROFILER_OPTS, too: all but those that name
+/// a target and those that only print.
+[[nodiscard]] bool may_be_set(const OptionRow& row);
 
 /// The heading of a group in --help.
 [[nodiscard]] std::string_view heading(Group group);

@@ -52,14 +52,20 @@ TEST_P(CodeWays, count_the_same_planted_and_stepped) {
 INSTANTIATE_TEST_SUITE_P(Each, CodeWays, ::testing::Values("libraries", "patches", "jit"),
                          [](const auto& way) { return way.param; });
 
+class WrittenText : public ::testing::TestWithParam<const char*> {};
+
 // Through /proc/self/mem, and between two calls of mprotect.
-TEST(WrittenText, is_what_is_executed) {
+TEST_P(WrittenText, is_what_is_executed) {
+  Words program = {target("writes_text"), "200"};
+  if (*GetParam() != '\0') {
+    program.emplace_back(GetParam());
+  }
   for (const Words& mode : {Words{}, {"-n"}, {"-a"}, {"--single"}}) {
     const ::testing::ScopedTrace trace(__FILE__, __LINE__, mode.empty() ? "default" : mode.back());
     const TempDir directory;
     Words options = {"-q"};
     options.insert(options.end(), mode.begin(), mode.end());
-    const Profiled run = profile(directory, options, {target("writes_text"), "200"});
+    const Profiled run = profile(directory, options, program);
     EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
     EXPECT_EQ(run.outcome.out, "ready\nright\n");
     if (mode == Words{"--single"}) {
@@ -73,6 +79,10 @@ TEST(WrittenText, is_what_is_executed) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(By, WrittenText, ::testing::Values("", "thread"), [](const auto& writer) {
+  return std::string(*writer.param == '\0' ? "itself" : "another_thread");
+});
 
 }  // namespace
 }  // namespace sp::end_to_end

@@ -13,10 +13,21 @@
 namespace sp::end_to_end {
 namespace {
 
+void kill_guardian(pid_t superprofiler) {
+  for (const pid_t child : children_of(superprofiler)) {
+    if (read_file("/proc/" + std::to_string(child) + "/comm") == "sp-guardian\n") {
+      ::kill(child, SIGKILL);
+      return;
+    }
+  }
+  ADD_FAILURE() << "no guardian is a child of " << superprofiler;
+}
+
 class ExactKilled : public ::testing::Test {
  protected:
   /// Kills at a random moment after the first breakpoint; then the target must print `answer`.
-  void expect_survivors(const Words& program, const std::string& answer) {
+  void expect_survivors(const Words& program, const std::string& answer,
+                        bool and_its_guardian = false) {
     std::minstd_rand random(8);
     for (int round = 0; round < scaled(8) && !HasFailure(); ++round) {
       const TempDir directory;
@@ -27,6 +38,9 @@ class ExactKilled : public ::testing::Test {
         return launched > 0 && !changed_text(launched).empty();
       }));
       ::usleep(static_cast<useconds_t>(random() % 500000));  // a random moment
+      if (and_its_guardian) {
+        kill_guardian(profiler.pid());
+      }
       profiler.signal(SIGKILL);
       (void)profiler.wait();
       int status = -1;
@@ -41,6 +55,12 @@ class ExactKilled : public ::testing::Test {
 
 TEST_F(ExactKilled, leaves_forked_children_alive) {
   expect_survivors({target("fork_tree"), "7"}, "127 processes, 0 bad\n");
+}
+
+// Then the handler in the target removes the breakpoints.
+TEST_F(ExactKilled, together_with_its_guardian_leaves_all_alive) {
+  expect_survivors({target("fork_tree"), "7"}, "127 processes, 0 bad\n", true);
+  expect_survivors({target("counted_threads"), "8", "6000"}, "48000 24000\n", true);
 }
 
 TEST_F(ExactKilled, leaves_threads_alive) {

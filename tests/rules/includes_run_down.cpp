@@ -58,6 +58,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = 
     {"dwarf.h", {"symbols/"}},
     {"libelf.h", {"symbols/"}},
     {"gelf.h", {"symbols/"}},
+    {"toml++/", {"cli/settings_file"}},
     {"sys/ptrace.h", {"supervisor/", "arch/"}},
     {"libiberty/", {"symbols/"}},
     {"zlib.h", {"profiler/gzip_stream"}},

@@ -1,7 +1,10 @@
 // Changes its own code while it runs: through /proc/self/mem and between two calls of mprotect, the
 // whole instruction or all of it but the first byte. Checks that what it has written is executed.
+// writes_text ROUNDS [thread]: with "thread" a second thread writes.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,9 +64,39 @@ static void write_back(void) {
   if (pwrite(memory, code, SIZE, (off_t)(intptr_t)chosen_call) != SIZE) exit(3);
 }
 
+static struct {
+  const unsigned char* code;
+  int way;
+  sem_t wanted, done;
+} order;
+
+static void* write_in_thread(void* unused) {
+  (void)unused;
+  for (;;) {
+    while (sem_wait(&order.wanted) != 0) {
+    }
+    if (order.code == NULL) return NULL;
+    write_code(order.code, order.way);
+    sem_post(&order.done);
+  }
+}
+
+static void have_written(const unsigned char* code, int way) {
+  order.code = code;
+  order.way = way;
+  sem_post(&order.wanted);
+  while (sem_wait(&order.done) != 0) {
+  }
+}
+
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 200;
+  const int by_thread = argc > 2;
   memory = open("/proc/self/mem", O_RDWR);
+  pthread_t thread;
+  sem_init(&order.wanted, 0, 0);
+  sem_init(&order.done, 0, 0);
+  if (by_thread && pthread_create(&thread, NULL, write_in_thread, NULL) != 0) return 3;
   puts("ready");
   fflush(stdout);
   unsigned char code[SIZE];
@@ -71,7 +104,7 @@ int main(int argc, char** argv) {
     const int wanted = round % 2 == 0 ? 2 : 1;
     for (int i = 0; i < 20; ++i) (void)chosen();
     encode(code, wanted == 1 ? one : two);
-    write_code(code, (round + 1) % 4);
+    (by_thread ? have_written : write_code)(code, (round + 1) % 4);
     for (int i = 0; i < 20; ++i) {
       if (chosen() != wanted) {
         printf("round %d: old code\n", round);
