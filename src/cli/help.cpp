@@ -15,7 +15,6 @@ constexpr std::string_view kExamples =
 
 Examples
   superprofiler --flame -- ./server 8080         launch, profile until it ends
-  superprofiler -c './parse "my file"'           the same, command in one word
   superprofiler --flame -d 10s -p 1234           attach to 1234 for 10 seconds
   superprofiler -p 1234 -- wrk http://localhost  profile 1234 while wrk runs
   superprofiler --wall -p "$(pgrep -n node)"     show what it waits for

@@ -1,6 +1,6 @@
-// Does the same work each time, but in grows(). Arguments: how often grows() turns for each 100
-// turns of stays(), and how many hundreds of turns there are. grows() is called once for each 100
-// of its turns, stays() ten times in all.
+// Does the same work each time, but in grows(), of which it does so many percent. Arguments: these,
+// a multiple of ten, and how many rounds. In each round grows() is called once for each ten
+// percent, for ten turns each, and then stays() for two hundred turns.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@ SPIN(stays)
 
 int main(int argc, char** argv) {
   const uint64_t percent = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
-  const uint64_t hundreds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
-  for (uint64_t turns = percent * hundreds; turns > 0; turns -= turns < 100 ? turns : 100) {
-    grows(turns < 100 ? turns : 100);
-  }
-  for (int i = 0; i < 10; ++i) {
-    stays(10 * hundreds);
+  const uint64_t rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    for (uint64_t j = 0; j < percent / 10; ++j) {
+      grows(10);
+    }
+    stays(200);
   }
   puts("done");
   return 0;

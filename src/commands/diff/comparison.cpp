@@ -113,7 +113,8 @@ void compare_times(const std::vector<MatchedFunction>& matched, const Runs& befo
       }
       return measured;
     };
-    times.push_back({side(matched[i].before, before), side(matched[i].after, after)});
+    times.push_back(
+        {side(matched[i].before, before), side(matched[i].after, after), metric == Metric::total});
     pairs.push_back(&pair_of(result.functions[i].pairs, metric));
     pairs.back()->metric = metric;
   };
@@ -130,7 +131,7 @@ void compare_times(const std::vector<MatchedFunction>& matched, const Runs& befo
     }
     return measured;
   };
-  const TimePair whole_times{whole(before), whole(after)};
+  const TimePair whole_times{whole(before), whole(after), true};
   compare_times(times, whole_times, pairs);
   pair_of(result.whole, Metric::total) = compare_whole(whole_times);
 }

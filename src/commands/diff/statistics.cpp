@@ -112,15 +112,16 @@ double NoisyPair::mean() const {
 }
 
 double pooled_noise(std::span<const NoisyPair> pairs) {
-  // Weighted by the quantities, as shares of the whole.
+  // Weighted so that the largest count: small ones are often noisy in a way of their own, which
+  // noisy_p() takes from their own measurements.
   double beyond = 0;
   double weight = 0;
   for (const NoisyPair& pair : pairs) {
     for (const Sample& side : {pair.a, pair.b}) {
       if (side.size > 1 && side.mean > 0) {
         const auto degrees = static_cast<double>(side.size - 1);
-        beyond += degrees * (side.variance / side.mean - pair.unit);
-        weight += degrees * side.mean;
+        beyond += degrees * (side.variance - pair.unit * side.mean);
+        weight += degrees * side.mean * side.mean;
       }
     }
   }

@@ -44,7 +44,7 @@ struct NoisyPair {
 };
 
 /// The noise between runs beyond that of sampling, relative to the quantity (a standard deviation
-/// squared), as all pairs have it together.
+/// squared), as all pairs have it together, the large ones above all.
 [[nodiscard]] double pooled_noise(std::span<const NoisyPair> pairs);
 
 struct NoisyP {

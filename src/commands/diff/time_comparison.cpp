@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "commands/diff/relative_times.h"
 #include "commands/diff/statistics.h"
 
 namespace sp::diff {
@@ -79,31 +80,75 @@ bool is_one_run_each(const TimePair& times) {
   return times.before.size() == 1 && times.after.size() == 1;
 }
 
+/// By the times alone.
+std::vector<double> absolute_p(const std::vector<NoisyPair>& noisy) {
+  const double noise = pooled_noise(noisy);
+  std::vector<double> p;
+  for (const NoisyPair& pair : noisy) {
+    p.push_back(noisy_p(pair, noise).alone);
+  }
+  p = holm_adjusted(p);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    p[i] = std::max(p[i], noisy_p(noisy[i], noise).of_runs);
+  }
+  return p;
+}
+
+std::vector<double> several_runs_p(std::span<const TimePair> times,
+                                   const std::vector<std::size_t>& tested, const TimePair& whole) {
+  const double whole_mean = noisy_pair(whole).mean();
+  std::vector<NoisyPair> noisy;
+  std::vector<TimePair> own;
+  for (const std::size_t i : tested) {
+    noisy.push_back(noisy_share(times[i], whole_mean));
+    if (!times[i].with_callees) {
+      own.push_back(times[i]);
+    }
+  }
+  std::vector<double> p = absolute_p(noisy);
+  const std::vector<RelativeChange> relative = relative_changes(own, whole);
+  std::vector<double> relative_p;
+  for (const RelativeChange& change : relative) {
+    relative_p.push_back(change.p);
+  }
+  relative_p = holm_adjusted(relative_p);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (times[tested[i]].with_callees) {
+      continue;
+    }
+    const double change = noisy[i].b.mean / noisy[i].a.mean - 1;
+    const double beyond = relative[next].change;
+    const bool agrees = change * beyond > 0 && std::fabs(change) >= std::fabs(beyond) / 2;
+    // Two tests of one time: each has half of the probability.
+    p[i] = std::min({1.0, 2 * p[i], agrees ? 2 * relative_p[next] : 1.0});
+    ++next;
+  }
+  return p;
+}
+
 }  // namespace
 
 void compare_times(std::span<const TimePair> times, const TimePair& whole,
                    std::span<Pair* const> pairs) {
-  const double whole_mean = noisy_pair(whole).mean();
   std::vector<std::size_t> tested;
-  std::vector<NoisyPair> noisy;
   for (std::size_t i = 0; i < times.size(); ++i) {
     fill(*pairs[i], times[i], 1);
     if (is_testable(times[i])) {
       tested.push_back(i);
-      noisy.push_back(noisy_share(times[i], whole_mean));
     }
   }
-  const double noise = pooled_noise(noisy);
   std::vector<double> p;
-  for (std::size_t i = 0; i < tested.size(); ++i) {
-    const TimePair& time = times[tested[i]];
-    p.push_back(is_one_run_each(time) ? one_run_p(time) : noisy_p(noisy[i], noise).alone);
+  if (is_one_run_each(whole)) {
+    for (const std::size_t i : tested) {
+      p.push_back(one_run_p(times[i]));
+    }
+    p = holm_adjusted(p);
+  } else {
+    p = several_runs_p(times, tested, whole);
   }
-  const std::vector<double> adjusted = holm_adjusted(p);
   for (std::size_t i = 0; i < tested.size(); ++i) {
-    const TimePair& time = times[tested[i]];
-    const double of_runs = is_one_run_each(time) ? 0 : noisy_p(noisy[i], noise).of_runs;
-    fill(*pairs[tested[i]], time, std::max(adjusted[i], of_runs));
+    fill(*pairs[tested[i]], times[tested[i]], p[i]);
   }
 }
 

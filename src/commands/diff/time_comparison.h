@@ -20,12 +20,14 @@ struct SampledTime {
 struct TimePair {
   std::vector<SampledTime> before;
   std::vector<SampledTime> after;
+  bool with_callees = false;
 };
 
 /// Tests all times of a table and writes what it finds to `pairs`, one each. A time has changed if
 /// it differs by more than 2 % and the probability that one of all the changes in the table is by
 /// chance stays below 1 %: with one run a side by the noise of sampling, else by that and the
-/// noise between the runs. `whole` are the runs' times.
+/// noise between the runs. Of several runs it has also changed if it did relative to the other
+/// functions, and by itself at least half as much. `whole` are the runs' times.
 void compare_times(std::span<const TimePair> times, const TimePair& whole,
                    std::span<Pair* const> pairs);
 

@@ -114,7 +114,9 @@ TEST(Comparison, of_samples_is_of_times_not_of_shares) {
 
 TEST(Comparison, of_one_run_a_side_has_the_noise_of_sampling) {
   const auto of = [](std::uint64_t before, std::uint64_t after) {
-    return changed(compare({sampled_run({{"f", before}})}, {sampled_run({{"f", after}})})).size();
+    return changed(compare({sampled_run({{"f", before}, {"g", 1000}})},
+                           {sampled_run({{"f", after}, {"g", 1000}})}))
+        .size();
   };
   EXPECT_EQ(of(1000, 1100), 0U);  // 2.2 standard deviations
   EXPECT_EQ(of(1000, 1150), 1U);
@@ -137,6 +139,25 @@ TEST(Comparison, of_several_runs_has_the_noise_between_them) {
   // The same difference between runs that differ as much.
   EXPECT_EQ(changed(compare(runs({9'000, 10'000, 11'000}), runs({10'000, 11'000, 12'000}))),
             Names{});
+}
+
+TEST(Comparison, of_several_runs_takes_the_machine_out) {
+  // The machine is 6 % slower in one run of each side; f takes a tenth more on B's.
+  const auto runs = [](std::uint64_t f) {
+    std::vector<RunNumbers> all;
+    for (const std::uint64_t speed : {100U, 106U, 101U}) {
+      all.push_back(sampled_run({{"f", f * speed}, {"g", 150 * speed}, {"h", 210 * speed}}));
+    }
+    return all;
+  };
+  EXPECT_EQ(changed(compare(runs(200), runs(220))), Names{"f"});
+  EXPECT_EQ(changed(compare(runs(200), runs(200))), Names{});
+  // All functions are slower by so much: that may be the machine.
+  std::vector<RunNumbers> slower;
+  for (const std::uint64_t speed : {106U, 112U, 107U}) {
+    slower.push_back(sampled_run({{"f", 200 * speed}, {"g", 150 * speed}, {"h", 210 * speed}}));
+  }
+  EXPECT_EQ(changed(compare(runs(200), slower)), Names{});
 }
 
 TEST(Comparison, matches_names_across_modules_where_they_are_unique) {
