@@ -133,10 +133,13 @@ Result<void> write_flame(const cli::DiffOptions& options, const Runs& before, co
       !std::all_of(after.begin(), after.end(), has_stacks)) {
     return core::fail("--flame needs stacks in all runs; record them without --single");
   }
-  auto old_stacks = read_stacks(before, notes);
-  auto new_stacks = old_stacks ? read_stacks(after, notes) : std::move(old_stacks);
-  if (!old_stacks || !new_stacks) {
-    return tl::unexpected(!old_stacks ? old_stacks.error() : new_stacks.error());
+  const auto old_stacks = read_stacks(before, notes);
+  if (!old_stacks) {
+    return tl::unexpected(old_stacks.error());
+  }
+  const auto new_stacks = read_stacks(after, notes);
+  if (!new_stacks) {
+    return tl::unexpected(new_stacks.error());
   }
   const DifferenceFlame flame = difference_flame(*old_stacks, *new_stacks, rebuilt);
   const std::string path =

@@ -23,6 +23,7 @@ double mean_unit(const std::vector<SampledTime>& runs) {
 
 Sample sample_of_times(const std::vector<SampledTime>& runs) {
   std::vector<double> times;
+  times.reserve(runs.size());
   for (const SampledTime& run : runs) {
     times.push_back(run.ns());
   }
@@ -84,6 +85,7 @@ bool is_one_run_each(const TimePair& times) {
 std::vector<double> absolute_p(const std::vector<NoisyPair>& noisy) {
   const double noise = pooled_noise(noisy);
   std::vector<double> p;
+  p.reserve(noisy.size());
   for (const NoisyPair& pair : noisy) {
     p.push_back(noisy_p(pair, noise).alone);
   }
@@ -108,6 +110,7 @@ std::vector<double> several_runs_p(std::span<const TimePair> times,
   std::vector<double> p = absolute_p(noisy);
   const std::vector<RelativeChange> relative = relative_changes(own, whole);
   std::vector<double> relative_p;
+  relative_p.reserve(relative.size());
   for (const RelativeChange& change : relative) {
     relative_p.push_back(change.p);
   }
