@@ -11,6 +11,7 @@
 #include "commands/annotate/annotate.h"
 #include "commands/convert/convert.h"
 #include "commands/doctor/doctor.h"
+#include "commands/info/info.h"
 #include "commands/record/record.h"
 #include "commands/report/report.h"
 
@@ -57,6 +58,9 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::ReportOptions>(&parsed)) {
     return sp::report::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::InfoOptions>(&parsed)) {
+    return sp::info::run(*options);
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

@@ -89,12 +89,16 @@ std::string describe_unexpected(const std::vector<std::string>& words, Command c
   if (first == "report") {
     return "report is a subcommand and goes first: superprofiler report [RUN]";
   }
+  if (first == "info") {
+    return "info is a subcommand and goes first: superprofiler info [RUN]";
+  }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
 }
 
 // Its words that are not options mean something.
 bool takes_words(Command command) {
-  return command == Command::annotate || command == Command::convert || command == Command::report;
+  return command == Command::annotate || command == Command::convert ||
+         command == Command::report || command == Command::info;
 }
 
 // CLI11's messages begin with the option: "--interval: 1 required TEXT missing", "flame was given a

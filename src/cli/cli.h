@@ -106,7 +106,14 @@ struct ReportOptions {
   std::string callers;       // of this function; "": not asked for
   std::string callees;
   bool by_module = false;
+  bool by_thread = false;
   double percent_limit = 1;  // 0..100
+  bool json = false;
+};
+
+/// superprofiler info [RUN]
+struct InfoOptions {
+  std::string run;  // a run's directory or its recording; "": the newest one
   bool json = false;
 };
 
@@ -118,7 +125,7 @@ struct PrintAndExit {
 };
 
 using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions,
-                            ReportOptions, PrintAndExit>;
+                            ReportOptions, InfoOptions, PrintAndExit>;
 
 /// Parses the arguments of main(). Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv);

@@ -25,6 +25,10 @@ std::string_view format_of(std::string_view file) {
       {".folded", "folded"},
       {".svg", "svg"},
       {".csv", "csv"},
+      {".perf.txt", "perf-script"},
+      {".firefox.json.gz", "firefox"},
+      {".trace.json", "chrome"},
+      {".perfetto-trace", "perfetto"},
   });
   for (const auto& [suffix, format] : kSuffixes) {
     if (name.ends_with(suffix)) {

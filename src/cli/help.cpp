@@ -26,7 +26,7 @@ Examples
   superprofiler doctor -p 1234                   can 1234 be profiled?
 Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
 blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run; the
-target continues. doctor, annotate, convert, report have a --help of their own.
+target continues. doctor, annotate, convert, report, info have their own --help.
 )help";
 
 std::string option_line(const OptionRow& row) {
@@ -88,7 +88,8 @@ std::string annotate_help_text() {
 std::string convert_help_text() {
   std::string text =
       "superprofiler convert [RUN] -f FORMAT [-o FILE]: writes a run in the format of\n"
-      "another program. RUN is the directory of a run; left out, the newest in output/.\n"
+      "another program. RUN is the directory of a run, or a recording.sp; left out, the\n"
+      "newest in output/.\n"
       "The file is RUN/NAME.SUFFIX (callgrind: RUN/callgrind.out.NAME) and replaces an\n"
       "earlier one.\n\n"
       "  callgrind   exact instructions, calls, jumps, and samples: kcachegrind,\n"
@@ -98,7 +99,13 @@ std::string convert_help_text() {
       "              NAME.pb.gz\n"
       "  folded      sampled stacks: flamegraph.pl, inferno\n"
       "  svg         sampled stacks as a flame graph: a browser\n"
-      "  csv         functions.tsv, separated by commas\n\n"
+      "  csv         functions.tsv, separated by commas\n"
+      "  perf-script each sample with its time and thread, as perf script prints it\n"
+      "  firefox     the threads with their samples: https://profiler.firefox.com,\n"
+      "              NAME.firefox.json.gz\n"
+      "  chrome      the threads on a time line: https://ui.perfetto.dev, speedscope,\n"
+      "              NAME.trace.json\n"
+      "  perfetto    the same for https://ui.perfetto.dev, NAME.perfetto-trace\n\n"
       "  -f, --format FORMAT         left out: by the name after -o\n"
       "  -o, --output FILE           write there; -: to stdout\n";
   for (const OptionRow& row : option_table()) {
@@ -120,7 +127,9 @@ std::string report_help_text() {
       "without parameters, a glob or a /regex/.\n\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::report)) {
-      std::string line = option_line(row);
+      std::string line = row.name == "by-thread"
+                             ? "      --by-thread             threads, not functions\n"
+                             : option_line(row);
       if (const auto named = line.find("report: "); named != std::string::npos) {
         line.erase(named, std::string_view("report: ").size());
       }
@@ -130,6 +139,21 @@ std::string report_help_text() {
   return text +
          "\nStatus 0; 2 if the command line is wrong or no function has the name; 125 if\n"
          "the run cannot be read.\n";
+}
+
+std::string info_help_text() {
+  std::string text =
+      "superprofiler info [RUN]: prints what the recording of a run holds: samples with\n"
+      "their times and threads, stacks, names, counts, modules. RUN is the directory of\n"
+      "a run, or its recording.sp; left out, the newest in output/.\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::info)) {
+      text += option_line(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 2 if the command line is wrong; 125 if there is no recording. One that\n"
+         "is cut or damaged is read up to there, and a line says so.\n";
 }
 
 std::string version_text() { return "superprofiler " SP_VERSION "\n"; }

@@ -18,10 +18,14 @@ constexpr Commands kDoctorToo{record, doctor};
 constexpr Commands kAnnotateToo{record, annotate};
 constexpr Commands kConvertToo{record, convert};
 constexpr Commands kConvertOnly{convert};
+constexpr Commands kReportToo{record, report};
 constexpr Commands kReportOnly{report};
-constexpr Commands kEvery{record, doctor, annotate, convert, report};
+constexpr Commands kReportAndInfo{report, info};
+constexpr Commands kEvery{record, doctor, annotate, convert, report, info};
 
-constexpr std::string_view kFormats = "callgrind speedscope pprof folded svg csv";
+constexpr std::string_view kFormats =
+    "callgrind speedscope pprof folded svg csv perf-script firefox chrome "
+    "perfetto";
 
 constexpr auto kOptions = std::to_array<OptionRow>({
     {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
@@ -56,7 +60,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Group::exact},
 
     {"flame", '\0', "", "write flamegraph.svg too", Group::output},
-    {"by-thread", '\0', "", "separate stacks for each thread", Group::output},
+    {"by-thread", '\0', "", "separate stacks for each thread", Group::output, Completes::nothing,
+     "", kReportToo},
     {"output", 'o', "DIR", "parent directory of runs [output]", Group::output,
      Completes::directories, "", kConvertToo},
     {"name", '\0', "NAME", "name of the run [PROGRAM-PID]", Group::output},
@@ -73,7 +78,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      kReportOnly},
     {"percent-limit", '\0', "PCT", "report: leave out rows below PCT [1]", Group::output,
      Completes::nothing, "", kReportOnly},
-    {"json", '\0', "", "report: JSON", Group::output, Completes::nothing, "", kReportOnly},
+    {"json", '\0', "", "JSON instead of text", Group::output, Completes::nothing, "",
+     kReportAndInfo},
     {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
      Completes::directories, "", kAnnotateToo},
 

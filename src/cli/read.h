@@ -16,6 +16,8 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<ReportOptions> read_report(const Arguments& given);
 
+[[nodiscard]] core::Result<InfoOptions> read_info(const Arguments& given);
+
 /// The run that `command` is to read: "" if none is given. `usage`: how to name one.
 [[nodiscard]] core::Result<std::string> read_run_name(const Arguments& given,
                                                       std::string_view command,

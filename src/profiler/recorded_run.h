@@ -32,6 +32,7 @@ struct RecordedRun {
   std::uint64_t cpu_ns = 0;  // of the target; 0 if unknown
   std::string counts_kind;   // of all blocks: "exact", "mixed", ..; "" if nothing was counted
   std::vector<RecordedModule> modules;
+  double interval_us = 0;  // mean, between samples; 0 if unknown
 
   /// "sampled, on-CPU, 4,218 samples", "not sampled"
   [[nodiscard]] std::string sampling() const;
