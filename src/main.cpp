@@ -11,8 +11,10 @@
 #include "commands/annotate/annotate.h"
 #include "commands/convert/convert.h"
 #include "commands/doctor/doctor.h"
+#include "commands/dump/dump.h"
 #include "commands/record/record.h"
 #include "commands/report/report.h"
+#include "commands/top/top.h"
 
 namespace {
 
@@ -30,8 +32,7 @@ void die_by(int signal) {
   ::raise(signal);
 }
 
-int record(const sp::cli::RecordOptions& options, const std::vector<std::string>& argv) {
-  const sp::record::Ending ending = sp::record::run(options, argv);
+int end_as(const sp::record::Ending& ending) {
   if (ending.signal != 0) {
     die_by(ending.signal);
     return 128 + ending.signal;
@@ -44,7 +45,7 @@ int record(const sp::cli::RecordOptions& options, const std::vector<std::string>
 int main(int argc, char** argv) {
   const sp::cli::Parsed parsed = sp::cli::parse(argc, argv);
   if (const auto* options = std::get_if<sp::cli::RecordOptions>(&parsed)) {
-    return record(*options, std::vector<std::string>(argv, argv + argc));
+    return end_as(sp::record::run(*options, std::vector<std::string>(argv, argv + argc)));
   }
   if (const auto* options = std::get_if<sp::cli::DoctorOptions>(&parsed)) {
     return sp::doctor::run(*options);
@@ -57,6 +58,12 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::ReportOptions>(&parsed)) {
     return sp::report::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::DumpOptions>(&parsed)) {
+    return sp::dump::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::TopOptions>(&parsed)) {
+    return end_as(sp::top::run(*options));
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

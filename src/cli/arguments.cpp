@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 
 namespace sp::cli {
@@ -50,10 +51,12 @@ std::string usage_elsewhere(std::string_view typed, Command command) {
     if (!is_it || row.is_for(command) || row.is_for(Command::record)) {
       continue;
     }
-    return row.is_for(Command::convert)
-               ? fmt::format("{} is an option of convert: superprofiler convert RUN -f FORMAT",
-                             typed)
-               : fmt::format("{0} is an option of report: superprofiler report RUN {0}", typed);
+    for (const CommandRow& other : command_table()) {
+      if (row.is_for(other.command)) {
+        return fmt::format("{} is an option of {}: superprofiler {}", typed, other.name,
+                           other.usage);
+      }
+    }
   }
   return "";
 }
@@ -71,30 +74,20 @@ std::string describe_unexpected(const std::vector<std::string>& words, Command c
                        usable ? fmt::format("did you mean --{}?", nearest->name)
                               : std::string("superprofiler --help lists them"));
   }
-  if (command == Command::doctor) {
-    return fmt::format(
-        "doctor takes no command ('{}'); it takes a process: superprofiler doctor "
-        "-p PID",
-        first);
+  if (const CommandRow* const row = command_row(command)) {
+    return fmt::format("{0} takes no command ('{1}'); it takes a process: superprofiler {0} -p PID",
+                       row->name, first);
   }
-  if (first == "doctor") {
-    return "doctor is a subcommand and goes first: superprofiler doctor [-p PID]";
-  }
-  if (first == "annotate") {
-    return "annotate is a subcommand and goes first: superprofiler annotate RUN FUNCTION";
-  }
-  if (first == "convert") {
-    return "convert is a subcommand and goes first: superprofiler convert RUN -f FORMAT";
-  }
-  if (first == "report") {
-    return "report is a subcommand and goes first: superprofiler report [RUN]";
+  if (const CommandRow* const row = find_command(first)) {
+    return fmt::format("{} is a subcommand and goes first: superprofiler {}", first, row->usage);
   }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
 }
 
 // Its words that are not options mean something.
 bool takes_words(Command command) {
-  return command == Command::annotate || command == Command::convert || command == Command::report;
+  const CommandRow* const row = command_row(command);
+  return row != nullptr && row->takes != Takes::nothing;
 }
 
 // CLI11's messages begin with the option: "--interval: 1 required TEXT missing", "flame was given a

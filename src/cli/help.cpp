@@ -23,10 +23,12 @@ Examples
   superprofiler annotate output/parse-77 main    its instructions with counts
   superprofiler report                           the newest run's functions
   superprofiler convert -f pprof                 the newest run for pprof
+  superprofiler top -p 1234                      where it spends its time, live
+  superprofiler dump -p 1234                     all its stacks now, once
   superprofiler doctor -p 1234                   can 1234 be profiled?
 Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
 blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run; the
-target continues. doctor, annotate, convert, report have a --help of their own.
+target continues. Each of doctor, annotate, report, .. has a --help of its own.
 )help";
 
 std::string option_line(const OptionRow& row) {
@@ -37,6 +39,14 @@ std::string option_line(const OptionRow& row) {
   }
   left += left.size() + 2 <= kHelpColumn ? std::string(kHelpColumn - left.size(), ' ') : "  ";
   return fmt::format("{}{}\n", left, row.help);
+}
+
+/// The line of an option in the help of the one command that has it.
+std::string without_command(std::string line, std::string_view command) {
+  if (const auto named = line.find(command); named != std::string::npos) {
+    line.erase(named, command.size());
+  }
+  return line;
 }
 
 }  // namespace
@@ -120,16 +130,49 @@ std::string report_help_text() {
       "without parameters, a glob or a /regex/.\n\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::report)) {
-      std::string line = option_line(row);
-      if (const auto named = line.find("report: "); named != std::string::npos) {
-        line.erase(named, std::string_view("report: ").size());
-      }
-      text += line;
+      text += without_command(option_line(row), "report: ");
     }
   }
   return text +
          "\nStatus 0; 2 if the command line is wrong or no function has the name; 125 if\n"
          "the run cannot be read.\n";
+}
+
+std::string dump_help_text() {
+  std::string text =
+      "superprofiler dump -p PID: prints the stacks of all threads of a process, as they\n"
+      "are now. Threads that run are stopped together, for about 10 ms (said on stderr);\n"
+      "threads that sleep are not. Each frame has function\n"
+      "and offset, module and offset in it, file and line; inlined functions are frames of\n"
+      "their own. The process then goes on; if it was stopped (SIGSTOP), it stays stopped.\n\n"
+      "  -p, --pid PID               the process\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::dump) && row.name != "pid") {
+      text += option_line(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 2 if the command line is wrong; 125 if the process cannot be looked at.\n";
+}
+
+std::string top_help_text() {
+  std::string text =
+      "superprofiler top -p PID: shows where a process spends its time, a table every\n"
+      "second. On a terminal it redraws; q or Ctrl-C ends it, and the process goes on.\n"
+      "superprofiler top -- CMD: launches CMD; the tables go to stderr.\n"
+      "Self and total are sampled, in the time since the last table. With --calls, calls/s\n"
+      "are counted exactly, by breakpoints in the program's own functions; - where they\n"
+      "were not counted all the time. No files are written.\n\n"
+      "  -i, --interval TIME         time between two tables [1s]\n"
+      "  -F, --frequency HZ          samples a second and CPU [1000]\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::top) && row.name != "interval" && row.name != "frequency") {
+      text += without_command(option_line(row), "top: ");
+    }
+  }
+  return text +
+         "\nStatus: the program's if it was launched, else 0; 2 if the command line is wrong;\n"
+         "125 if the process cannot be profiled.\n";
 }
 
 std::string version_text() { return "superprofiler " SP_VERSION "\n"; }

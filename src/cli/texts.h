@@ -11,6 +11,8 @@ namespace sp::cli {
 [[nodiscard]] std::string annotate_help_text();
 [[nodiscard]] std::string convert_help_text();
 [[nodiscard]] std::string report_help_text();
+[[nodiscard]] std::string dump_help_text();
+[[nodiscard]] std::string top_help_text();
 [[nodiscard]] std::string version_text();
 
 /// A script for `shell`: bash, zsh or fish; "" for any other.
