@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "commands/annotate/annotate.h"
 #include "commands/convert/convert.h"
+#include "commands/diff/diff.h"
 #include "commands/doctor/doctor.h"
 #include "commands/record/record.h"
 #include "commands/report/report.h"
@@ -57,6 +58,9 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::ReportOptions>(&parsed)) {
     return sp::report::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::DiffOptions>(&parsed)) {
+    return sp::diff::run(*options);
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

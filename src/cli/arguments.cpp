@@ -50,10 +50,12 @@ std::string usage_elsewhere(std::string_view typed, Command command) {
     if (!is_it || row.is_for(command) || row.is_for(Command::record)) {
       continue;
     }
-    return row.is_for(Command::convert)
-               ? fmt::format("{} is an option of convert: superprofiler convert RUN -f FORMAT",
-                             typed)
-               : fmt::format("{0} is an option of report: superprofiler report RUN {0}", typed);
+    if (row.is_for(Command::convert)) {
+      return fmt::format("{} is an option of convert: superprofiler convert RUN -f FORMAT", typed);
+    }
+    return row.is_for(Command::report)
+               ? fmt::format("{0} is an option of report: superprofiler report RUN {0}", typed)
+               : fmt::format("{0} is an option of diff: superprofiler diff A B {0}", typed);
   }
   return "";
 }
@@ -89,12 +91,16 @@ std::string describe_unexpected(const std::vector<std::string>& words, Command c
   if (first == "report") {
     return "report is a subcommand and goes first: superprofiler report [RUN]";
   }
+  if (first == "diff") {
+    return "diff is a subcommand and goes first: superprofiler diff A B";
+  }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
 }
 
 // Its words that are not options mean something.
 bool takes_words(Command command) {
-  return command == Command::annotate || command == Command::convert || command == Command::report;
+  return command == Command::annotate || command == Command::convert ||
+         command == Command::report || command == Command::diff;
 }
 
 // CLI11's messages begin with the option: "--interval: 1 required TEXT missing", "flame was given a

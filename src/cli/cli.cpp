@@ -140,6 +140,10 @@ Parsed parse(int argc, const char* const* argv) {
     words.erase(words.begin());
     return parse_reader(words, Command::report, read_report, report_help_text);
   }
+  if (!words.empty() && words.front() == "diff") {
+    words.erase(words.begin());
+    return parse_reader(words, Command::diff, read_diff, diff_help_text);
+  }
   const auto given = Arguments::read(words, Command::record);
   if (!given) {
     return usage_error(given.error());

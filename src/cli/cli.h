@@ -110,6 +110,30 @@ struct ReportOptions {
   bool json = false;
 };
 
+/// A bound on how much more or less B may be than A: "total>5%", "F:calls>0", "F:self>10ms".
+struct DiffRule {
+  enum class Metric : std::uint8_t { self, total, calls, executions, instructions };
+  enum class Unit : std::uint8_t { one, percent, nanoseconds };
+
+  std::string text;      // as typed
+  std::string function;  // a name, a glob or a /regex/; "": the whole run
+  Metric metric = Metric::total;
+  bool more = true;  // broken if it grows by more than `limit`; false: by less
+  double limit = 0;  // may be negative: "total<-5%" is broken by a run that got faster
+  Unit unit = Unit::one;
+};
+
+/// superprofiler diff A[,A2..] B[,B2..]
+struct DiffOptions {
+  std::string before;  // as typed: runs' directories, separated by commas
+  std::string after;
+  std::vector<DiffRule> rules;
+  std::uint64_t limit = 20;  // functions shown; 0: all
+  bool flame = false;
+  std::string output;  // of the flame graph; "": B/diff.svg
+  bool json = false;
+};
+
 /// Text to print before exiting: help, version and completions (status 0, complete, for stdout), or
 /// a usage error (status 2, one line without a newline, for stderr).
 struct PrintAndExit {
@@ -118,7 +142,7 @@ struct PrintAndExit {
 };
 
 using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions,
-                            ReportOptions, PrintAndExit>;
+                            ReportOptions, DiffOptions, PrintAndExit>;
 
 /// Parses the arguments of main(). Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv);

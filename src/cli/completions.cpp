@@ -68,11 +68,13 @@ std::string bash_script() {
   std::string annotate_words;
   std::string convert_words;
   std::string report_words;
+  std::string diff_words;
   for (const OptionRow& row : option_table()) {
     add_word(row, Command::doctor, doctor_words);
     add_word(row, Command::annotate, annotate_words);
     add_word(row, Command::convert, convert_words);
     add_word(row, Command::report, report_words);
+    add_word(row, Command::diff, diff_words);
     add_word(row, Command::record, words);
     if (row.value_optional) {
       words += fmt::format(" --{}={}", row.name, row.choices);
@@ -91,21 +93,22 @@ std::string bash_script() {
       "  esac\n"
       "  local words='{}'\n"
       "  if ((COMP_CWORD == 1)); then\n"
-      "    words+=' doctor annotate convert report'\n"
+      "    words+=' doctor annotate convert report diff'\n"
       "  elif [[ ${{COMP_WORDS[1]}} == doctor ]]; then\n"
       "    words='{}'\n"
-      "  elif [[ ${{COMP_WORDS[1]}} =~ ^(annotate|convert|report)$ ]]; then\n"
+      "  elif [[ ${{COMP_WORDS[1]}} =~ ^(annotate|convert|report|diff)$ ]]; then\n"
       "    case ${{COMP_WORDS[1]}} in\n"
       "      annotate) words='{}' ;;\n"
       "      convert) words='{}' ;;\n"
       "      report) words='{}' ;;\n"
+      "      diff) words='{}' ;;\n"
       "    esac\n"
-      "    if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then\n"
+      "    if [[ $cur != -* && ($COMP_CWORD == 2 || ${{COMP_WORDS[1]}} == diff) ]]; then\n"
       "      mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
       "      return\n"
       "    fi\n"
       "  fi\n",
-      words, doctor_words, annotate_words, convert_words, report_words);
+      words, doctor_words, annotate_words, convert_words, report_words, diff_words);
   return script.append(kBashTail);
 }
 
@@ -147,7 +150,7 @@ std::string zsh_script() {
       "  if ((${words[(I)--]})); then\n"
       "    _command_names -e\n"
       "  else\n"
-      "    compadd doctor annotate convert report\n"
+      "    compadd doctor annotate convert report diff\n"
       "  fi\n"
       "}\n"
       "_superprofiler() {\n"
@@ -208,7 +211,9 @@ std::string fish_script() {
       "-d 'a run for other programs'\n"
       "complete -c superprofiler -n __fish_is_first_token -a report "
       "-d 'the functions of a run'\n"
-      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate convert report' "
+      "complete -c superprofiler -n __fish_is_first_token -a diff "
+      "-d 'what differs between two runs'\n"
+      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate convert report diff' "
       "-a '(__fish_complete_directories)'\n"
       // Words after -- are completed as that command's.
       "function __superprofiler_command\n"

@@ -15,7 +15,6 @@ constexpr std::string_view kExamples =
 
 Examples
   superprofiler --flame -- ./server 8080         launch, profile until it ends
-  superprofiler -c './parse "my file"'           the same, command in one word
   superprofiler --flame -d 10s -p 1234           attach to 1234 for 10 seconds
   superprofiler -p 1234 -- wrk http://localhost  profile 1234 while wrk runs
   superprofiler --wall -p "$(pgrep -n node)"     show what it waits for
@@ -23,10 +22,11 @@ Examples
   superprofiler annotate output/parse-77 main    its instructions with counts
   superprofiler report                           the newest run's functions
   superprofiler convert -f pprof                 the newest run for pprof
+  superprofiler diff output/a output/b           what changed between two runs
   superprofiler doctor -p 1234                   can 1234 be profiled?
 Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
 blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run; the
-target continues. doctor, annotate, convert, report have a --help of their own.
+target continues. doctor, annotate, convert, report, diff have their own --help.
 )help";
 
 std::string option_line(const OptionRow& row) {
@@ -130,6 +130,43 @@ std::string report_help_text() {
   return text +
          "\nStatus 0; 2 if the command line is wrong or no function has the name; 125 if\n"
          "the run cannot be read.\n";
+}
+
+std::string diff_help_text() {
+  std::string text =
+      "superprofiler diff A B: prints what differs between two runs, the largest first.\n"
+      "A and B are directories of runs, or several of each: A1,A2,A3 B1,B2,B3. Counts are\n"
+      "compared exactly if both runs counted over the same time. Of samples the CPU time\n"
+      "of a function is compared, and shown if it left the bounds of 99 % for the whole\n"
+      "table and by more than 2 %. With one run a side the bounds have the noise of\n"
+      "sampling alone; several runs have that between runs too.\n\n"
+      "RULE is [F:]METRIC>N: B exceeds A by more than N, N%, or a time such as 10ms;\n"
+      "METRIC<-N: it is lower by more. F is a name, a glob or a /regex/; without it the\n"
+      "whole run is compared. METRIC is one of\n"
+      "  total         sampled CPU time of F with its callees; of the run: CPU time, or\n"
+      "                instructions if it was not sampled\n"
+      "  self          sampled CPU time of F alone\n"
+      "  calls, executions (of blocks), instructions     as counted\n"
+      "What cannot be compared breaks its rule.\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (!row.is_for(Command::diff)) {
+      continue;
+    }
+    std::string line = row.name == "flame"
+                           ? "      --flame                 write B/diff.svg: red more, blue less\n"
+                       : row.name == "output"
+                           ? "  -o, --output FILE           write the flame graph there\n"
+                           : option_line(row);
+    for (const std::string_view named : {"report, diff: ", "diff: "}) {
+      if (const auto at = line.find(named); at != std::string::npos) {
+        line.erase(at, named.size());
+      }
+    }
+    text += line;
+  }
+  return text +
+         "\nStatus 0; 1 if a rule is broken; 2 if the command line is wrong; 125 if a run\n"
+         "cannot be read.\n";
 }
 
 std::string version_text() { return "superprofiler " SP_VERSION "\n"; }

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
-#include <vector>
 
+#include "cli/edit_distance.h"
 #include "core/check.h"
 
 namespace sp::cli {
@@ -16,10 +15,13 @@ using enum Command;
 constexpr Commands kRecord{record};
 constexpr Commands kDoctorToo{record, doctor};
 constexpr Commands kAnnotateToo{record, annotate};
-constexpr Commands kConvertToo{record, convert};
+constexpr Commands kFilesToo{record, convert, diff};
+constexpr Commands kFlame{record, diff};
 constexpr Commands kConvertOnly{convert};
 constexpr Commands kReportOnly{report};
-constexpr Commands kEvery{record, doctor, annotate, convert, report};
+constexpr Commands kDiffOnly{diff};
+constexpr Commands kJson{report, diff};
+constexpr Commands kEvery{record, doctor, annotate, convert, report, diff};
 
 constexpr std::string_view kFormats = "callgrind speedscope pprof folded svg csv";
 
@@ -55,10 +57,10 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"func-instrumentation-depth", '\0', "N", "no entry probes in the N innermost [5]",
      Group::exact},
 
-    {"flame", '\0', "", "write flamegraph.svg too", Group::output},
+    {"flame", '\0', "", "write flamegraph.svg too", Group::output, Completes::nothing, "", kFlame},
     {"by-thread", '\0', "", "separate stacks for each thread", Group::output},
     {"output", 'o', "DIR", "parent directory of runs [output]", Group::output,
-     Completes::directories, "", kConvertToo},
+     Completes::directories, "", kFilesToo},
     {"name", '\0', "NAME", "name of the run [PROGRAM-PID]", Group::output},
     {"overwrite", '\0', "", "replace a run of that name", Group::output},
     {"format", 'f', "FORMAT", "what convert writes; see convert --help", Group::output,
@@ -73,7 +75,11 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      kReportOnly},
     {"percent-limit", '\0', "PCT", "report: leave out rows below PCT [1]", Group::output,
      Completes::nothing, "", kReportOnly},
-    {"json", '\0', "", "report: JSON", Group::output, Completes::nothing, "", kReportOnly},
+    {"fail-on", '\0', "RULE", "diff: status 1 if RULE is broken: total>5%, F:calls>0",
+     Group::output, Completes::nothing, "", kDiffOnly},
+    {"limit", '\0', "N", "diff: the N functions that differ most; 0: all [20]", Group::output,
+     Completes::nothing, "", kDiffOnly},
+    {"json", '\0', "", "report, diff: JSON", Group::output, Completes::nothing, "", kJson},
     {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
      Completes::directories, "", kAnnotateToo},
 
@@ -88,28 +94,6 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"completions", '\0', "SHELL", "a completion script: bash, zsh or fish", Group::other,
      Completes::choices, "bash zsh fish"},
 });
-
-// The least number of insertions, deletions, replacements and swaps of neighbours that turn `from`
-// into `to`.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> before_last(to.size() + 1);
-  std::vector<std::size_t> last(to.size() + 1);
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= from.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= to.size(); ++j) {
-      const std::size_t replaced = last[j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1]) {
-        row[j] = std::min(row[j], before_last[j - 2] + 1);
-      }
-    }
-    before_last.swap(last);
-    last.swap(row);
-  }
-  return last[to.size()];
-}
 
 }  // namespace
 

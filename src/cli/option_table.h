@@ -7,7 +7,7 @@
 namespace sp::cli {
 
 /// The subcommand; record if none is given.
-enum class Command : std::uint8_t { record, doctor, annotate, convert, report };
+enum class Command : std::uint8_t { record, doctor, annotate, convert, report, diff };
 
 /// Some of the commands, as bits.
 class Commands {

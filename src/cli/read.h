@@ -16,6 +16,11 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<ReportOptions> read_report(const Arguments& given);
 
+[[nodiscard]] core::Result<DiffOptions> read_diff(const Arguments& given);
+
+/// "[F:]METRIC>N", N with %, or for a time with a unit. An unknown metric names the nearest.
+[[nodiscard]] core::Result<DiffRule> read_rule(std::string_view text);
+
 /// The run that `command` is to read: "" if none is given. `usage`: how to name one.
 [[nodiscard]] core::Result<std::string> read_run_name(const Arguments& given,
                                                       std::string_view command,

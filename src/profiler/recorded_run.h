@@ -32,6 +32,10 @@ struct RecordedRun {
   std::uint64_t cpu_ns = 0;  // of the target; 0 if unknown
   std::string counts_kind;   // of all blocks: "exact", "mixed", ..; "" if nothing was counted
   std::vector<RecordedModule> modules;
+  std::string program{};     // the command's first word
+  std::uint64_t on_cpu = 0;  // of the samples
+  /// Nothing that ran in a counted module is without a count: --single, or -a.
+  bool counts_all = false;
 
   /// "sampled, on-CPU, 4,218 samples", "not sampled"
   [[nodiscard]] std::string sampling() const;

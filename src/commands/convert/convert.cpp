@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "commands/convert/formats.h"
-#include "commands/convert/output_file.h"
 #include "commands/run_files/finished_run.h"
+#include "commands/run_files/output_file.h"
 #include "core/log.h"
 #include "profiler/describe.h"
 
@@ -73,7 +73,8 @@ int run(const cli::ConvertOptions& options) {
       options.output.empty()
           ? fmt::format("{}/{}{}{}", *directory, format.before, input->run.name, format.behind)
           : options.output;
-  const auto written = write_output(path, [&](std::ostream& out) { format.write(*input, out); });
+  const auto written =
+      run_files::write_output(path, [&](std::ostream& out) { format.write(*input, out); });
   if (!written) {
     return fail(written.error());
   }

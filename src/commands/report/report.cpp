@@ -12,6 +12,7 @@
 #include "commands/report/report_text.h"
 #include "commands/report/tables.h"
 #include "commands/run_files/finished_run.h"
+#include "commands/run_files/similar_names.h"
 #include "core/log.h"
 #include "symbols/code_selection.h"
 
@@ -81,7 +82,11 @@ Result<Content> callers_or_callees(const cli::ReportOptions& options, const std:
   const Matches matches = [&](std::string_view name) { return matcher.matches(name); };
   const auto all = function_rows(*input.stacks);
   if (std::none_of(all.begin(), all.end(), [&](const Row& row) { return matches(row.name); })) {
-    const auto similar = similar_names(all, asked);
+    std::vector<std::string_view> names;
+    for (const Row& row : all) {
+      names.push_back(row.name);
+    }
+    const auto similar = run_files::similar_names(names, asked);
     return core::fail(fmt::format("no function of the run is called '{}'; {}", asked,
                                   similar.empty()
                                       ? "superprofiler report --percent-limit 0 shows all"

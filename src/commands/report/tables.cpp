@@ -140,20 +140,4 @@ Table make_table(std::vector<Row> rows, std::uint64_t samples, Sort sort, double
   return {std::move(rows), samples, left_out};
 }
 
-std::vector<std::string> similar_names(const std::vector<Row>& rows, std::string_view typed) {
-  constexpr std::size_t kMost = 5;
-  constexpr std::size_t kBeginning = 4;
-  std::set<std::string> names;
-  for (const std::size_t length : {typed.size(), std::min(typed.size(), kBeginning)}) {
-    for (const Row& row : rows) {
-      const bool is_similar =
-          length > 0 && row.name.find(typed.substr(0, length)) != std::string::npos;
-      if (is_similar && names.size() < kMost) {
-        names.insert(row.name);
-      }
-    }
-  }
-  return {names.begin(), names.end()};
-}
-
 }  // namespace sp::report

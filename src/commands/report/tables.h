@@ -50,8 +50,4 @@ using Matches = std::function<bool(std::string_view name)>;
 [[nodiscard]] Table make_table(std::vector<Row> rows, std::uint64_t samples, Sort sort,
                                double percent_limit);
 
-/// Names that contain `typed` or begin alike, at most five: what may have been meant.
-[[nodiscard]] std::vector<std::string> similar_names(const std::vector<Row>& rows,
-                                                     std::string_view typed);
-
 }  // namespace sp::report

@@ -54,6 +54,22 @@ std::int64_t nanoseconds_of(const std::string& time) {
              : 0;
 }
 
+/// If `options`, a superprofiler's command line, have -a: no probe was removed for being hot.
+bool keeps_probes(const json& options) {
+  for (const json& option : options) {
+    const std::string word = text(option);
+    if (word == "--") {
+      return false;
+    }
+    const bool is_flags = word.size() > 1 && word[0] == '-' &&
+                          word.find_first_not_of("ansqv", 1) == std::string::npos;
+    if (word == "--allow-bottlenecking" || (is_flags && word.find('a') != std::string::npos)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 profiler::RecordedModule module_of(const json& module) {
   profiler::RecordedModule recorded{text(at(module, "path")), text(at(module, "kind")),
                                     text(at(module, "build_id")), 0};
@@ -93,6 +109,11 @@ Result<profiler::RecordedRun> read_run(const std::string& directory) {
   recorded.with_stack = whole(at(at(run, "samples"), "with_stack"));
   recorded.cpu_ns = static_cast<std::uint64_t>(real(at(at(run, "cost"), "target_cpu_us")) * 1000);
   recorded.counts_kind = text(at(at(run, "counts"), "kind"));
+  const json& command = at(run, "command");
+  recorded.program = command.is_array() && !command.empty() ? text(command.front()) : "";
+  recorded.on_cpu = whole(at(at(run, "samples"), "on_cpu"));
+  recorded.counts_all = !recorded.counts_kind.empty() &&
+                        (at(run, "probes").is_null() || keeps_probes(at(run, "options")));
   for (const json& module : at(run, "modules")) {
     recorded.modules.push_back(module_of(module));
   }

@@ -28,18 +28,6 @@ std::uint32_t hash_of(std::string_view name) {
   return hash ^ (hash >> 15U);
 }
 
-/// CSS Color 4, "hsl to rgb".
-std::string hex_colour(double hue, double saturation, double lightness) {
-  const double s = saturation / 100;
-  const double l = lightness / 100;
-  const auto channel = [&](double n) {
-    const double k = std::fmod(n + hue / 30, 12);
-    const double value = l - s * std::min(l, 1 - l) * std::max(-1.0, std::min({k - 3, 9 - k, 1.0}));
-    return static_cast<unsigned>(std::lround(value * 255));
-  };
-  return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(8), channel(4));
-}
-
 struct Shade {
   double hue, saturation, lightness;
 };
@@ -59,6 +47,18 @@ char capital(char letter) {
 }
 
 }  // namespace
+
+// CSS Color 4, "hsl to rgb".
+std::string hex_colour(double hue, double saturation, double lightness) {
+  const double s = saturation / 100;
+  const double l = lightness / 100;
+  const auto channel = [&](double n) {
+    const double k = std::fmod(n + hue / 30, 12);
+    const double value = l - s * std::min(l, 1 - l) * std::max(-1.0, std::min({k - 3, 9 - k, 1.0}));
+    return static_cast<unsigned>(std::lround(value * 255));
+  };
+  return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(8), channel(4));
+}
 
 const FlameFamily& family_of(FunctionKind kind) {
   switch (kind) {

@@ -24,6 +24,8 @@ struct FlameFamily {
                                        bool inlined);
 /// Rules for all shades of a family, as CSS; the dark scheme is a little less bright.
 [[nodiscard]] std::string colour_rules(const FlameFamily& family, bool dark);
+/// "#rrggbb"; degrees, percent, percent.
+[[nodiscard]] std::string hex_colour(double hue, double saturation, double lightness);
 /// "#rrggbb" of the family's middle, for its legend.
 [[nodiscard]] std::string legend_colour(const FlameFamily& family);
 

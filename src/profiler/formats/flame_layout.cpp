@@ -23,12 +23,12 @@ FlameLayout lay_out_flame(const NamedProfile& profile, double narrowest) {
         const std::uint64_t start = next[depth];
         next[depth] += totals[node];
         next.push_back(start);
-        if (static_cast<double>(totals[node]) < least) {
-          ++layout.left_out;
+        if (totals[node] == 0 || static_cast<double>(totals[node]) < least) {
+          layout.left_out += totals[node] == 0 ? 0 : 1;
           return;
         }
         layout.boxes.push_back({nodes[node].function, static_cast<std::uint32_t>(depth + 1), start,
-                                totals[node], nodes[node].self, nodes[node].inlined});
+                                totals[node], nodes[node].self, nodes[node].inlined, node});
         layout.levels = std::max(layout.levels, depth + 2);
       },
       [](std::uint32_t) {});

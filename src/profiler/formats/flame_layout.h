@@ -16,6 +16,7 @@ struct FlameBox {
   std::uint64_t samples = 0;
   std::uint64_t self = 0;
   bool inlined = false;
+  std::uint32_t node = CallTree::kRoot;  // of the profile's tree
 
   static constexpr std::uint32_t kAll = IdIndex::kNone;  // the box below all others
 };

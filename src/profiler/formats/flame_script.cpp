@@ -142,7 +142,8 @@ std::string_view flame_script() {
     };
     const of = samples[i].toLocaleString('en') + (samples[i] === 1 ? ' sample' : ' samples');
     add('number', percent(samples[i]));
-    add('place', ` ${of}, self ${percent(self[i])}  `);
+    const before = data.before ? `, before ${data.before[i].toLocaleString('en')}` : '';
+    add('place', ` ${of}, self ${percent(self[i])}${before}  `);
     const used = line.textContent.length, room = Math.floor(width / (letter * 12.5 / 12)) - used;
     const module = place(i) ? '  ' + place(i) : '';
     const label = name(i), most = Math.max(room - Math.min(module.length, 30), 10);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/formats/flame_change.h"
 #include "profiler/formats/flame_colours.h"
 #include "profiler/formats/flame_layout.h"
 #include "profiler/formats/flame_page.h"
@@ -32,10 +33,12 @@ constexpr double kInner = kWidth - 2 * kMargin;
 
 class FlameWriter {
  public:
-  FlameWriter(std::ostream& out, const NamedProfile& profile, const FlameHeading& heading)
+  FlameWriter(std::ostream& out, const NamedProfile& profile, const FlameHeading& heading,
+              const FlameBefore* before)
       : out_(out),
         profile_(profile),
         heading_(heading),
+        before_(before),
         layout_(lay_out_flame(profile, kNarrowest / kInner)) {}
 
   void run() {
@@ -80,6 +83,10 @@ class FlameWriter {
       light += colour_rules(*family, false);
       dark += colour_rules(*family, true);
     }
+    if (before_ != nullptr) {
+      light += change_rules(false);
+      dark += change_rules(true);
+    }
     fmt::print(out_,
                "<style><![CDATA[\n{}@media (prefers-color-scheme:dark){{\n{}}}\n]]></style>\n",
                light, dark);
@@ -112,6 +119,11 @@ class FlameWriter {
                                           : folded_name(profile_.functions[box.function].name);
   }
 
+  [[nodiscard]] std::string class_of(const FlameBox& box) const {
+    return before_ != nullptr ? change_class(before_->samples[box.node], box.samples)
+                              : colour_class(family_of(kind_of(box)), name_of(box), box.inlined);
+  }
+
   void boxes() {
     fmt::print(out_,
                "<svg id=\"frames\" tabindex=\"-1\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
@@ -136,10 +148,11 @@ class FlameWriter {
     const double y = kLevel * static_cast<double>(layout_.levels - 1 - box.depth);
     const double gap = std::min(0.6, share * kInner / 4) / kInner;
     fmt::print(out_,
-               "<g class=\"{}\"><title>{} ({} {}, {:.2f}%)</title>"
+               "<g class=\"{}\"><title>{} ({} {}, {:.2f}%{})</title>"
                "<rect x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"/>",
-               colour_class(family_of(kind_of(box)), name, box.inlined), xml_text(name),
-               grouped(box.samples), box.samples == 1 ? "sample" : "samples", 100 * share, x, y,
+               class_of(box), xml_text(name), grouped(box.samples),
+               box.samples == 1 ? "sample" : "samples", 100 * share,
+               before_ != nullptr ? change_text(before_->samples[box.node], box.samples) : "", x, y,
                100 * (share - gap), kLevel - 1);
     const double letters = std::floor((share * kInner - 6) / kLetter);
     if (letters >= 3) {
@@ -179,13 +192,21 @@ class FlameWriter {
       fmt::print(out_, "<tspan dx=\"{}\">{}</tspan>", before, text);
       gap = 16;
     };
-    for (const FlameFamily* family : families()) {
-      fmt::print(out_, "<tspan class=\"swatch\" dx=\"{}\" fill=\"{}\">\u25A0</tspan>", gap,
-                 legend_colour(*family));
-      label(5, family->label);
+    const auto swatch = [&](const std::string& colour, std::string_view text) {
+      fmt::print(out_, "<tspan class=\"swatch\" dx=\"{}\" fill=\"{}\">\u25A0</tspan>", gap, colour);
+      label(5, text);
+    };
+    if (before_ != nullptr) {
+      swatch(change_colour(Change::more), "more than before");
+      swatch(change_colour(Change::less), "less");
+      swatch(change_colour(Change::none), "no more than by chance");
+    } else {
+      for (const FlameFamily* family : families()) {
+        swatch(legend_colour(*family), family->label);
+      }
     }
-    if (std::any_of(layout_.boxes.begin(), layout_.boxes.end(),
-                    [](const FlameBox& box) { return box.inlined; })) {
+    if (before_ == nullptr && std::any_of(layout_.boxes.begin(), layout_.boxes.end(),
+                                          [](const FlameBox& box) { return box.inlined; })) {
       label(gap, "lighter: inlined");
     }
     if (layout_.left_out > 0) {
@@ -212,6 +233,7 @@ class FlameWriter {
     std::string functions;
     std::string modules;
     std::string boxes;
+    std::string before;
     for (const FlameBox& box : layout_.boxes) {
       const auto [number, is_new] =
           function_numbers.try_emplace(box.function, function_numbers.size());
@@ -227,25 +249,30 @@ class FlameWriter {
       }
       boxes += fmt::format("{}{},{},{},{},{}\n", boxes.empty() ? "" : ",", number->second,
                            box.depth, box.start, box.samples, box.self);
+      if (before_ != nullptr) {
+        before += fmt::format("{}{}", before.empty() ? "" : ",", before_->samples[box.node]);
+      }
     }
     fmt::print(out_,
                "<script id=\"data\" type=\"application/json\">{{\"total\":{},\"margin\":{},"
                "\"header\":{},\"footer\":{},\n\"modules\":[{}],\n\"functions\":[{}],\n"
-               "\"boxes\":[{}]}}</script>\n",
-               layout_.total, kMargin, kHeader, kFooter, modules, functions, boxes);
+               "\"boxes\":[{}]{}}}</script>\n",
+               layout_.total, kMargin, kHeader, kFooter, modules, functions, boxes,
+               before_ != nullptr ? fmt::format(",\n\"before\":[{}]", before) : "");
   }
 
   std::ostream& out_;
   const NamedProfile& profile_;
   const FlameHeading& heading_;
+  const FlameBefore* before_;
   FlameLayout layout_;
 };
 
 }  // namespace
 
 void write_flamegraph_svg(std::ostream& out, const NamedProfile& profile,
-                          const FlameHeading& heading) {
-  FlameWriter(out, profile, heading).run();
+                          const FlameHeading& heading, const FlameBefore* before) {
+  FlameWriter(out, profile, heading, before).run();
 }
 
 }  // namespace sp::profiler

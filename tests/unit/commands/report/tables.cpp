@@ -108,13 +108,6 @@ TEST(ReportTables, tell_callers_and_callees_from_stacks_and_edges) {
   EXPECT_FALSE(callees[1].calls);
 }
 
-TEST(ReportTables, know_names_that_may_have_been_meant) {
-  Stacks stacks;
-  EXPECT_EQ(similar_names(function_rows(stacks), "mainly"), Names{"main"});
-  EXPECT_EQ(similar_names(function_rows(stacks), "ai"), Names{"main"});
-  EXPECT_EQ(similar_names(function_rows(stacks), ""), Names{});
-}
-
 TEST(ReportText, says_what_the_numbers_are) {
   Stacks stacks;
   const Table table = make_table(function_rows(stacks), 100, Sort::self, 75);

@@ -1,4 +1,4 @@
-#include "commands/convert/output_file.h"
+#include "commands/run_files/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include "core/fd.h"
 #include "profiler/file_stream.h"
 
-namespace sp::convert {
+namespace sp::run_files {
 namespace {
 
 using core::Result;
@@ -65,4 +65,4 @@ Result<std::uint64_t> write_output(const std::string& path,
   return written;
 }
 
-}  // namespace sp::convert
+}  // namespace sp::run_files
