@@ -83,6 +83,7 @@ Result<Content> callers_or_callees(const cli::ReportOptions& options, const std:
   const auto all = function_rows(*input.stacks);
   if (std::none_of(all.begin(), all.end(), [&](const Row& row) { return matches(row.name); })) {
     std::vector<std::string_view> names;
+    names.reserve(all.size());
     for (const Row& row : all) {
       names.push_back(row.name);
     }
