@@ -1,8 +1,10 @@
 // Two runs of a program that does more work in one function: diff names that function.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "end_to_end/profiled.h"
 
@@ -94,9 +96,25 @@ Outcome compare_three(const TempDir& directory) {
   return diff({before, after, "--fail-on", "grows:self>2%", "--flame", "--json"});
 }
 
+/// By how much the CPU time of the runs of a side varies, in percent; of the side that varies more.
+double noise_percent(const TempDir& directory) {
+  double most = 0;
+  for (const std::string side : {"a", "b"}) {
+    std::vector<double> times;
+    for (const std::string number : {"1", "2", "3"}) {
+      const auto run = RunFiles(directory / (side + number)).run();
+      times.push_back(run.at("cost").at("target_cpu_us").get<double>());
+    }
+    const auto [least, largest] = std::minmax_element(times.begin(), times.end());
+    most = std::max(most, 100 * (*largest / *least - 1));
+  }
+  return most;
+}
+
 TEST(Diff, of_three_sampled_runs_a_side_names_what_takes_longer) {
   SP_SKIP_WHERE_SAMPLES_ARE_FEW();
   // On a busy machine the noise between three runs may be larger than the difference.
+  constexpr double kNoisy = 4;
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {
     const TempDir directory;
@@ -104,6 +122,9 @@ TEST(Diff, of_three_sampled_runs_a_side_names_what_takes_longer) {
     const auto differences = rows(outcome);
     if (differences.empty() && attempt < kAttempts) {
       continue;
+    }
+    if (const double noise = noise_percent(directory); differences.empty() && noise > kNoisy) {
+      GTEST_SKIP() << "the machine is busy: runs of the same program differ by " << noise << " %";
     }
     EXPECT_EQ(outcome.exit_status(), 1) << outcome.text();
     EXPECT_TRUE(has(outcome.err, "rule 'grows:self>2%' is broken")) << outcome.err;
