@@ -60,6 +60,24 @@ std::string usage_elsewhere(std::string_view typed, Command command) {
   return "";
 }
 
+std::string_view usage_of(Command command) {
+  switch (command) {
+    case Command::doctor:
+      return "superprofiler doctor [-p PID]";
+    case Command::annotate:
+      return "superprofiler annotate RUN FUNCTION";
+    case Command::convert:
+      return "superprofiler convert RUN -f FORMAT";
+    case Command::report:
+      return "superprofiler report [RUN]";
+    case Command::diff:
+      return "superprofiler diff A B";
+    case Command::record:
+      break;
+  }
+  return "superprofiler -- CMD";
+}
+
 // The message for the first unexpected word.
 std::string describe_unexpected(const std::vector<std::string>& words, Command command) {
   const std::string& first = words.front();
@@ -79,20 +97,8 @@ std::string describe_unexpected(const std::vector<std::string>& words, Command c
         "-p PID",
         first);
   }
-  if (first == "doctor") {
-    return "doctor is a subcommand and goes first: superprofiler doctor [-p PID]";
-  }
-  if (first == "annotate") {
-    return "annotate is a subcommand and goes first: superprofiler annotate RUN FUNCTION";
-  }
-  if (first == "convert") {
-    return "convert is a subcommand and goes first: superprofiler convert RUN -f FORMAT";
-  }
-  if (first == "report") {
-    return "report is a subcommand and goes first: superprofiler report [RUN]";
-  }
-  if (first == "diff") {
-    return "diff is a subcommand and goes first: superprofiler diff A B";
+  if (const auto named = command_named(first)) {
+    return fmt::format("{} is a subcommand and goes first: {}", first, usage_of(*named));
   }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
 }

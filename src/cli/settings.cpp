@@ -39,6 +39,15 @@ std::vector<std::string_view> rivals_of(std::string_view option) {
   return rivals;
 }
 
+/// What a run writes; the subcommands that read runs have options of these names with a meaning of
+/// their own.
+constexpr std::array<std::string_view, 2> kOfRuns{"output", "flame"};
+
+bool is_set_for(const OptionRow& row, Command command) {
+  const bool is_of_runs = std::find(kOfRuns.begin(), kOfRuns.end(), row.name) != kOfRuns.end();
+  return is_of_runs ? command == Command::record : row.is_for(command);
+}
+
 /// The options that are set already, and what those that are set elsewhere add.
 class Merge {
  public:
@@ -54,7 +63,7 @@ class Merge {
   void add(std::span<const SetOption> options, std::string_view source) {
     std::vector<std::string> added;
     for (const SetOption& option : options) {
-      if (!option_row(option.name).is_for(command_) || taken_.contains(option.name)) {
+      if (!is_set_for(option_row(option.name), command_) || taken_.contains(option.name)) {
         continue;
       }
       for (const std::string& value : option.values) {
@@ -120,6 +129,9 @@ Result<std::vector<SetOption>> read_environment(const std::string& text) {
 }  // namespace
 
 Result<SetWords> with_settings(const std::vector<std::string>& words, const Settings& settings) {
+  if (settings.environment.empty() && !settings.file) {
+    return SetWords{words, settings.notes};
+  }
   const auto named = words.empty() ? std::nullopt : command_named(words.front());
   const Command command = named.value_or(Command::record);
   const std::vector<std::string> typed(words.begin() + (named ? 1 : 0), words.end());

@@ -59,6 +59,14 @@ TEST(Settings, are_for_the_command_that_has_the_option) {
   EXPECT_EQ(merged({"--", "report"}, both), "--interval=300 -- report");
 }
 
+TEST(Settings, of_what_a_run_writes_are_for_runs_alone) {
+  const Settings both = in_file("output = '/runs'\nflame = true");
+  EXPECT_EQ(merged({"--", "x"}, both), "--flame --output=/runs -- x");
+  EXPECT_EQ(merged({"convert", "-f", "csv"}, both), "convert -f csv");
+  EXPECT_EQ(merged({"diff", "a", "b"}, both), "diff a b");
+  EXPECT_EQ(merged({"diff", "a", "b"}, in_environment("-o /runs")), "diff a b");
+}
+
 TEST(Settings, of_optional_values_and_repeated_options) {
   EXPECT_EQ(merged({"--", "x"}, in_file("single = true")), "--single -- x");
   EXPECT_EQ(merged({"--", "x"}, in_file("single = 'step'")), "--single=step -- x");
