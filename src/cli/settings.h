@@ -24,8 +24,9 @@ struct Settings {
 };
 
 /// Reads $SUPERPROFILER_OPTS and superprofiler.toml: the first one from the working directory
-/// upwards, except in /. A file that neither this user nor root owns is not used, and a note says
-/// so: its options could name any directory to write to. An error is that of an unreadable file.
+/// upwards, except in /. A file that neither this user nor root owns, or that may not be read, is
+/// not used, and a note says so: its options could name any directory to write to. Error: reading
+/// fails.
 [[nodiscard]] core::Result<Settings> find_settings();
 
 /// The words of a command line behind its subcommand, with what is set elsewhere in front of them.

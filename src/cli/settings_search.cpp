@@ -58,6 +58,10 @@ Result<std::optional<SettingsFile>> read_file(const std::string& path,
     if (errno == ENOENT || errno == ENOTDIR) {
       return std::nullopt;
     }
+    if (errno == EACCES) {  // as a rule it is another user's, which would not be used either
+      notes.push_back(fmt::format("{} may not be read and is not used", path));
+      return std::nullopt;
+    }
     return fail_errno(fmt::format("opening {}", path));
   }
   struct stat status {};
