@@ -115,6 +115,9 @@ void CopyInstaller::give_way(const Tracee& tracee, const core::FunctionCopy& cop
 
 void CopyInstaller::remove(const Tracee& stopped, core::AddressRange range) {
   ProbedCode& code = probed_code(*stopped.process);
+  for (const std::uint32_t number : code.functions().in(range)) {
+    code.function(number).refusal = core::CopyRefusal::unmovable;
+  }
   const auto copies = code.copies().all().in(range);
   if (copies.empty()) {
     return;
@@ -128,7 +131,6 @@ void CopyInstaller::remove(const Tracee& stopped, core::AddressRange range) {
   for (const auto& copy : copies) {
     const ProbedFunction* const function = code.functions().at(copy->original.begin);
     if (function != nullptr) {
-      code.function(function->number).refusal = core::CopyRefusal::unmovable;
       code.insert_probes(*function);
     }
   }

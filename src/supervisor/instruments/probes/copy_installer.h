@@ -27,8 +27,9 @@ class CopyInstaller {
   /// being handled, or null. Where its threads cannot be stopped the original code is put back all
   /// the same, and those in copies go on in them until they leave.
   void remove_all(const TracedProcess& process, const Tracee* stopped);
-  /// Functions in a range run from their originals again, with probes. The thread is the one whose
-  /// stop is being handled.
+  /// Functions in a range run from their originals again, with probes, and no function there gets a
+  /// copy from now on: the program may write to its code. The thread is the one whose stop is being
+  /// handled.
   void remove(const Tracee& stopped, core::AddressRange range);
   /// The functions (numbers), which run from copies, run from their originals again, and are not
   /// counted any more. False if that was not possible now.

@@ -74,6 +74,17 @@ ProbedFunction* FunctionIndex::at(Address address) {
   return const_cast<ProbedFunction*>(std::as_const(*this).at(address));  // NOLINT
 }
 
+std::vector<std::uint32_t> FunctionIndex::in(core::AddressRange range) const {
+  auto from = first_above(range.begin);
+  if (from != by_address_.begin() && functions_[*(from - 1)].bounds.end > range.begin) {
+    --from;
+  }
+  const auto behind = std::partition_point(from, by_address_.end(), [&](std::uint32_t number) {
+    return functions_[number].bounds.begin < range.end;
+  });
+  return {from, behind};
+}
+
 const FunctionIndex::Module* FunctionIndex::whole_module_at(Address address) const {
   const auto found = std::find_if(modules_.begin(), modules_.end(), [&](const Module& module) {
     return module.is_whole && module.mapped.contains(address);

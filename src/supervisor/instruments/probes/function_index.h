@@ -41,6 +41,8 @@ class FunctionIndex {
   [[nodiscard]] bool empty() const { return by_address_.empty(); }
   [[nodiscard]] const ProbedFunction* at(core::Address address) const;
   [[nodiscard]] ProbedFunction* at(core::Address address);
+  /// The numbers of those with a byte in the range.
+  [[nodiscard]] std::vector<std::uint32_t> in(core::AddressRange range) const;
   /// at_or_added() can add a function there.
   [[nodiscard]] bool is_in_whole_module(core::Address address) const;
   /// The function at `address`. If there is none but the module is instrumented as a whole (code

@@ -38,6 +38,23 @@ TEST(FunctionIndex, finds_functions_by_address) {
   EXPECT_EQ(index[1].bounds.begin, Address{0x1010});
 }
 
+TEST(FunctionIndex, finds_functions_in_a_range) {
+  const FunctionIndex index = index_of(
+      {function(0x1010, 0x1020), function(0x1020, 0x1040), function(0x1100, 0x1180)}, false);
+  using Numbers = std::vector<std::uint32_t>;
+  const auto in = [&](std::uint64_t begin, std::uint64_t end) {
+    return index.in({Address{begin}, Address{end}});
+  };
+  EXPECT_EQ(in(0x1000, 0x1010), Numbers{});
+  EXPECT_EQ(in(0x1000, 0x1011), Numbers{0});
+  EXPECT_EQ(in(0x101F, 0x1021), (Numbers{0, 1}));
+  EXPECT_EQ(in(0x1020, 0x1021), Numbers{1});
+  EXPECT_EQ(in(0x1040, 0x1100), Numbers{});
+  EXPECT_EQ(in(0x1050, 0x2000), Numbers{2});
+  EXPECT_EQ(in(0x0, 0x9000), (Numbers{0, 1, 2}));
+  EXPECT_EQ(in(0x1180, 0x9000), Numbers{});
+}
+
 TEST(FunctionIndex, adds_none_where_only_known_functions_are_instrumented) {
   FunctionIndex index = index_of({function(0x1100, 0x1180)}, false);
   EXPECT_FALSE(index.is_in_whole_module(Address{0x1050}));
