@@ -10,7 +10,7 @@
 #include "supervisor/breakpoints/edge_flow.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
-#include "supervisor/instruments/hidden_step.h"
+#include "supervisor/instruments/exact/finished_step.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/trap_origin.h"
 
@@ -206,10 +206,7 @@ void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
     flow_.cross(tracee, at, pc,
                 site != nullptr ? edge_flow(site->instruction, pc) : EdgeFlow::indirect, now);
   } else if (thread.stepped) {
-    const std::optional<core::Instruction> done = thread.next;
-    if (done) {
-      hide_step(code, tracee.id.tid, done->address, registers);
-    }
+    const auto done = finish_step(code, tracee.id.tid, thread.next, registers);
     if (done && core::ends_block(done->flow)) {
       flow_.cross(tracee, done->address, pc, edge_flow(*done, pc), now);
     } else if (done && (pc == done->next() || pc == done->address)) {
