@@ -18,7 +18,7 @@ namespace sp::end_to_end {
 using Words = std::vector<std::string>;
 
 /// Long enough for a sanitized build on a heavily loaded machine; only a failure takes that long.
-constexpr std::chrono::seconds kPatience{90};
+constexpr std::chrono::seconds kPatience{180};
 
 /// The factor by which this machine is slower than an ordinary one: SP_TEST_PATIENCE, or 1.
 [[nodiscard]] int patience_factor();
