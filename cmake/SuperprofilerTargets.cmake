@@ -16,39 +16,34 @@ if(SP_SANITIZE)
   target_link_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE})
 endif()
 
-# sp_precompile(TARGET NAME DEPENDS...): precompiles common headers once for all targets with the
-# same NAME, with the include directories of DEPENDS.
-function(sp_precompile target name)
-  if(NOT SP_PRECOMPILE)
+# sp_precompile_tests(TARGET): precompiles common headers, once for all programs of tests.
+function(sp_precompile_tests target)
+  if(NOT SP_FAST_BUILD)
     return()
   endif()
-  set(owner sp_precompiled_${name})
   # GCC 12 reports false overruns in a precompiled std::string.
   set(options -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
               -Wno-stringop-overread)
-  if(NOT TARGET ${owner})
-    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/${owner}.cpp" CONTENT "")
-    add_library(${owner} OBJECT "${CMAKE_BINARY_DIR}/${owner}.cpp")
-    target_link_libraries(${owner} PRIVATE sp_options ${ARGN})
-    target_compile_options(${owner} PRIVATE ${options})
-    set(headers
-        <algorithm>
-        <functional>
-        <map>
-        <memory>
-        <optional>
-        <span>
-        <string>
-        <unordered_map>
-        <vector>)
-    if(name STREQUAL "tests")
-      list(APPEND headers <gtest/gtest.h>)
-    else()
-      list(APPEND headers <fmt/format.h>)
-    endif()
-    target_precompile_headers(${owner} PRIVATE ${headers})
+  if(NOT TARGET sp_precompiled)
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/sp_precompiled.cpp" CONTENT "")
+    add_library(sp_precompiled OBJECT "${CMAKE_BINARY_DIR}/sp_precompiled.cpp")
+    target_link_libraries(sp_precompiled PRIVATE sp_options GTest::gtest)
+    target_compile_options(sp_precompiled PRIVATE ${options})
+    target_precompile_headers(
+      sp_precompiled
+      PRIVATE
+      <algorithm>
+      <functional>
+      <map>
+      <memory>
+      <optional>
+      <span>
+      <string>
+      <unordered_map>
+      <vector>
+      <gtest/gtest.h>)
   endif()
-  target_precompile_headers(${target} REUSE_FROM ${owner})
+  target_precompile_headers(${target} REUSE_FROM sp_precompiled)
   target_compile_options(${target} PRIVATE ${options})
 endfunction()
 
@@ -67,7 +62,11 @@ function(sp_library name)
   sp_sources(sources)
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC sp_options ${ARGN})
-  sp_precompile(${name} sources fmt::fmt)
+  if(SP_FAST_BUILD)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    # Of files that are included it says so of each anonymous namespace.
+    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
+  endif()
 endfunction()
 
 # sp_test(NAME LABEL DEPENDS...): a GoogleTest program from sp_sources.
@@ -79,7 +78,7 @@ function(sp_test name label)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE sp_options ${ARGN} GTest::gtest GTest::gtest_main)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
-  sp_precompile(${name} tests GTest::gtest)
+  sp_precompile_tests(${name})
   target_compile_definitions(
     ${name}
     PRIVATE SP_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SP_BINARY_DIR="${CMAKE_BINARY_DIR}"

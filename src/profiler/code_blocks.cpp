@@ -9,9 +9,9 @@ namespace {
 using Edge = CodeProfile::Edge;
 
 /// Does the work of derive_blocks(), which names the steps below in their order.
-class Derivation {
+class CodeBlockDerivation {
  public:
-  Derivation(const CodeProfile& profile, std::uint64_t threads)
+  CodeBlockDerivation(const CodeProfile& profile, std::uint64_t threads)
       : profile_(profile), threads_(threads) {}
 
   CountedCode run() {
@@ -124,7 +124,7 @@ class Derivation {
 }  // namespace
 
 CountedCode derive_blocks(const CodeProfile& profile, std::uint64_t threads) {
-  return Derivation(profile, threads).run();
+  return CodeBlockDerivation(profile, threads).run();
 }
 
 std::uint64_t executions(const CountedCode& code) {

@@ -8,7 +8,7 @@
 namespace sp::profiler {
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kUnvisited = std::numeric_limits<std::uint32_t>::max();
 
 /// Arcs by the function that they come from.
 class Outgoing {
@@ -38,9 +38,9 @@ class Outgoing {
 class Cycles {
  public:
   Cycles(std::size_t functions, std::span<const CallArc> arcs, const Outgoing& outgoing)
-      : of_(functions, kNone), order_(functions, kNone), low_(functions, 0) {
+      : of_(functions, kUnvisited), order_(functions, kUnvisited), low_(functions, 0) {
     for (std::uint32_t function = 0; function < functions; ++function) {
-      if (order_[function] == kNone) {
+      if (order_[function] == kUnvisited) {
         visit(function, arcs, outgoing);
       }
     }
@@ -69,9 +69,9 @@ class Cycles {
       const auto out = outgoing.of(from);
       if (level.next < out.size()) {
         const std::uint32_t to = arcs[out[level.next++]].to;
-        if (order_[to] == kNone) {
+        if (order_[to] == kUnvisited) {
           enter(to);
-        } else if (of_[to] == kNone) {
+        } else if (of_[to] == kUnvisited) {
           low_[from] = std::min(low_[from], order_[to]);
         }
         continue;

@@ -10,9 +10,9 @@ namespace sp::profiler {
 namespace {
 
 /// Does the work of probed_blocks(), which names the steps below in their order.
-class Derivation {
+class ProbedBlockDerivation {
  public:
-  Derivation(const ProbedProfile& profile, std::uint64_t threads)
+  ProbedBlockDerivation(const ProbedProfile& profile, std::uint64_t threads)
       : threads_(threads), edges_(profile.edges()) {
     for (const ProbedProfile::Block& block : profile.blocks()) {
       reported_.push_back(&block);
@@ -157,7 +157,7 @@ class Derivation {
 }  // namespace
 
 CountedCode probed_blocks(const ProbedProfile& profile, std::uint64_t threads) {
-  return Derivation(profile, threads).run();
+  return ProbedBlockDerivation(profile, threads).run();
 }
 
 }  // namespace sp::profiler

@@ -64,6 +64,11 @@ const Section* ElfSections::find(std::string_view name) const {
   return found == sections_.end() ? nullptr : &*found;
 }
 
+bool ElfSections::has_symbol_table() const {
+  const Section* const table = find(".symtab");
+  return table != nullptr && !bytes(*table).empty();
+}
+
 const Section* ElfSections::at(std::uint64_t index) const {
   return index < sections_.size() ? &sections_[index] : nullptr;
 }

@@ -36,6 +36,8 @@ class ElfSections {
   [[nodiscard]] const std::vector<Section>& all() const { return sections_; }
   /// The first section of that name; nullptr if there is none.
   [[nodiscard]] const Section* find(std::string_view name) const;
+  /// Whether the file itself has symbols, not only a name for their section.
+  [[nodiscard]] bool has_symbol_table() const;
   /// The section at a header index; nullptr if there is none.
   [[nodiscard]] const Section* at(std::uint64_t index) const;
   /// Empty for sections without bytes in this file (SHT_NOBITS).

@@ -220,11 +220,6 @@ void keep_selected(const std::vector<ElfSections>& sources, const CodeSelection&
   });
 }
 
-bool has_symbol_table(const ElfSections& sections) {
-  const Section* table = sections.find(".symtab");
-  return table != nullptr && !sections.bytes(*table).empty();
-}
-
 }  // namespace
 
 std::vector<ElfSections> find_symbol_sources(const std::shared_ptr<const core::ElfImage>& image,
@@ -233,7 +228,7 @@ std::vector<ElfSections> find_symbol_sources(const std::shared_ptr<const core::E
   std::vector<ElfSections> sources;
   const ElfSections own(image);
   sources.push_back(own);
-  if (has_symbol_table(own)) {
+  if (own.has_symbol_table()) {
     return sources;
   }
   if (const Section* packed = own.find(".gnu_debugdata")) {

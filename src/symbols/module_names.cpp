@@ -11,11 +11,6 @@
 namespace sp::symbols {
 namespace {
 
-bool has_symbol_table(const ElfSections& sections) {
-  const Section* table = sections.find(".symtab");
-  return table != nullptr && !sections.bytes(*table).empty();
-}
-
 /// All sources of a module's symbols and lines.
 struct Sources {
   std::vector<ElfSections> with_symbols;
@@ -27,7 +22,7 @@ Sources find_sources(const core::Module& module, const std::string& root,
                      const SymbolizerOptions& options) {
   const ElfSections own(module.image);
   Sources sources{{own}, std::nullopt, std::nullopt};
-  const bool has_symbols = has_symbol_table(own);
+  const bool has_symbols = own.has_symbol_table();
   if (!has_symbols) {
     if (const Section* packed = own.find(".gnu_debugdata")) {
       if (auto unpacked = unpack_mini_debug_info(own.bytes(*packed))) {

@@ -12,8 +12,6 @@ namespace {
 using core::Address;
 using core::Flow;
 
-constexpr std::size_t kWord = 4;
-
 /// ldxr, stxr and related ones; not casp, which shares their bits.
 bool is_exclusive(std::uint32_t word) {
   const bool is_casp = field(word, 21, 1) == 1 && field(word, 31, 1) == 0;

@@ -5,8 +5,6 @@
 namespace sp::arch::aarch64 {
 namespace {
 
-constexpr unsigned kLinkRegister = 30;
-
 Emulated jump_where(bool holds, EmulatedStep& step, std::uint64_t offset) {
   return holds ? step.go_to(step.registers.pc + offset) : step.finish();
 }

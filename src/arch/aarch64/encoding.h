@@ -14,6 +14,10 @@ namespace sp::arch::aarch64 {
   return (word & mask) == value;
 }
 
+inline constexpr std::size_t kWord = 4;
+inline constexpr unsigned kLinkRegister = 30;
+inline constexpr std::uint32_t kZeroRegister = 31;  // xzr, where the instruction does not mean sp
+
 /// `bits` bits of the word from bit `low` up.
 [[nodiscard]] constexpr std::uint32_t field(std::uint32_t word, unsigned low, unsigned bits) {
   return (word >> low) & ((1U << bits) - 1U);

@@ -90,7 +90,6 @@ std::optional<std::int64_t> Frames::frameless_return_slot(std::span<const std::b
 
 std::optional<std::int64_t> Frames::linked_return(std::span<const std::byte> before,
                                                   std::span<const std::byte> code) {
-  constexpr std::size_t kWord = 4;
   constexpr std::size_t kLongestStub = 6;
   if (first_word(code) == kRet) {
     return 0;

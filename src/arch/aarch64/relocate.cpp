@@ -12,9 +12,6 @@ using core::Address;
 using core::Flow;
 using Code = std::optional<std::vector<std::byte>>;
 
-constexpr unsigned kLinkRegister = 30;
-constexpr unsigned kZeroRegister = 31;
-
 /// Emits code for a known address. A branch that does not reach its target invalidates all of it.
 class Assembler {
  public:
@@ -102,10 +99,10 @@ bool is_literal(std::uint32_t word) { return matches(word, 0x3F000000U, 0x180000
 
 /// ldxr, stxr and related ones: losing the monitor in between would make their loop endless.
 /// (casp shares their bits and is refused too.)
-bool is_exclusive(std::uint32_t word) { return matches(word, 0x3F800000U, 0x08000000U); }
+bool is_exclusive_or_casp(std::uint32_t word) { return matches(word, 0x3F800000U, 0x08000000U); }
 
 bool relocate_plain(std::uint32_t word, Address from, Assembler& out) {
-  if (is_vector_literal(word) || is_exclusive(word)) {
+  if (is_vector_literal(word) || is_exclusive_or_casp(word)) {
     return false;
   }
   if (is_literal(word)) {

@@ -81,8 +81,8 @@ void follow_logic(SymbolicValues& values, std::uint32_t word) {
     values.forget(rd(word));
     return;
   }
-  const bool is_move =
-      operation == kOrr && rn(word) == kZero && field(word, 10, 6) == 0 && field(word, 21, 3) == 0;
+  const bool is_move = operation == kOrr && rn(word) == kZeroRegister && field(word, 10, 6) == 0 &&
+                       field(word, 21, 3) == 0;
   write_register(values, rd(word), width_of(word),
                  is_move ? read_register(values, rm(word)) : values.unknown());
 }

@@ -9,26 +9,24 @@ namespace sp::arch::aarch64 {
 
 // Fields of instruction words, and registers as most instructions name them: 31 is xzr.
 
-inline constexpr std::uint32_t kZero = 31;  // xzr, where the instruction does not mean sp
-
 inline std::uint32_t rd(std::uint32_t word) { return field(word, 0, 5); }
 inline std::uint32_t rn(std::uint32_t word) { return field(word, 5, 5); }
 inline std::uint32_t rm(std::uint32_t word) { return field(word, 16, 5); }
 inline unsigned width_of(std::uint32_t word) { return (word >> 31U) != 0 ? 8 : 4; }
 
 inline SymbolicValue read_register(const SymbolicValues& values, std::uint32_t reg) {
-  return reg == kZero ? SymbolicValues::constant(0) : values.get(reg);
+  return reg == kZeroRegister ? SymbolicValues::constant(0) : values.get(reg);
 }
 
 inline void write_register(SymbolicValues& values, std::uint32_t reg, unsigned width,
                            const SymbolicValue& value) {
-  if (reg != kZero) {
+  if (reg != kZeroRegister) {
     values.set(reg, values.extend(value, width, false));
   }
 }
 
 inline void forget_register(SymbolicValues& values, std::uint32_t reg) {
-  if (reg != kZero) {
+  if (reg != kZeroRegister) {
     values.forget(reg);
   }
 }

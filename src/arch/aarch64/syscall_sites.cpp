@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "arch/aarch64/decoder.h"
+#include "arch/aarch64/encoding.h"
 #include "arch/aarch64/syscall.h"
 
 namespace sp::arch::aarch64 {
 namespace {
 
-constexpr std::size_t kWord = 4;
 constexpr std::size_t kFarthest = 12;  // from the number to the call, instructions
 constexpr std::uint32_t kSvc = 0xD400'0001;
 

@@ -60,12 +60,6 @@ Emulated indirect(EmulatedStep& step) {
   return extension == 2 ? call(step, *target) : step.go_to(*target);
 }
 
-bool is_conditional_jump(const Encoding& encoding) {
-  return encoding.map == OpcodeMap::one_byte
-             ? (encoding.opcode & 0xF0U) == 0x70U
-             : encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xF0U) == 0x80U;
-}
-
 /// loopne, loope, loop and jrcxz.
 bool is_counted_jump(const Encoding& encoding) {
   return encoding.map == OpcodeMap::one_byte && (encoding.opcode & 0xFCU) == 0xE0U;
@@ -95,7 +89,7 @@ Emulated emulate_transfer(EmulatedStep& step) {
   if (!agree_on_prefixes(encoding)) {
     return Emulated::not_emulated;
   }
-  if (is_conditional_jump(encoding)) {
+  if (encoding.is_conditional_jump()) {
     return jump_where(condition_holds(encoding.opcode & 0xFU, step.registers.eflags), step);
   }
   if (encoding.map != OpcodeMap::one_byte) {

@@ -60,6 +60,11 @@ struct Encoding {
   [[nodiscard]] bool names_register() const { return has_modrm && mod() == 3; }
   [[nodiscard]] bool names_memory() const { return has_modrm && mod() != 3; }
   [[nodiscard]] bool is_rip_relative() const { return names_memory() && (modrm & 0xC7U) == 5; }
+  /// jcc, not loop and jrcxz.
+  [[nodiscard]] bool is_conditional_jump() const {
+    return (map == OpcodeMap::one_byte && (opcode & 0xF0U) == 0x70U) ||
+           (map == OpcodeMap::two_byte && (opcode & 0xF0U) == 0x80U);
+  }
 };
 
 /// Parses the first instruction of `bytes`; nothing if 64-bit mode has no such opcode or the bytes

@@ -8,11 +8,6 @@
 namespace sp::arch::x86_64 {
 namespace {
 
-bool is_conditional_jump(const Encoding& encoding) {
-  return (encoding.map == OpcodeMap::one_byte && (encoding.opcode & 0xF0U) == 0x70U) ||
-         (encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xF0U) == 0x80U);
-}
-
 /// Assumes the condition under which the conditional jump at `at` goes to `next`.
 void assume_branch(SymbolicValues& values, const Encoding& jump, core::Address at,
                    core::Address next) {
@@ -48,7 +43,7 @@ JumpOnPath jump_on_path(std::span<const PathInstruction> path,
                  ? jump_to(values, read_operand(values, *encoding, at, 8, false))
                  : JumpOnPath{};
     }
-    if (is_conditional_jump(*encoding)) {
+    if (encoding->is_conditional_jump()) {
       assume_branch(values, *encoding, at, path[i + 1].address);
     } else {
       follow_instruction(values, *encoding, at);

@@ -156,7 +156,7 @@ RegisterEffects of_moves(const Encoding& encoding) {
 }
 
 /// C0 to FF
-RegisterEffects of_high(const Encoding& encoding) {
+RegisterEffects of_upper_quarter(const Encoding& encoding) {
   Operands operands(encoding);
   const unsigned width = operands.byte_or_word();
   switch (encoding.opcode) {
@@ -285,7 +285,7 @@ RegisterEffects of_one_byte(const Encoding& encoding) {
   if (encoding.opcode < 0xA0) {
     return of_moves(encoding);
   }
-  return encoding.opcode < 0xC0 ? of_accumulator(encoding) : of_high(encoding);
+  return encoding.opcode < 0xC0 ? of_accumulator(encoding) : of_upper_quarter(encoding);
 }
 
 }  // namespace sp::arch::x86_64::register_families

@@ -191,7 +191,7 @@ RegisterEffects of_bits_and_exchanges(const Encoding& encoding) {
 }
 
 /// C0 to FF
-RegisterEffects of_high(const Encoding& encoding) {
+RegisterEffects of_upper_quarter_of_two_byte(const Encoding& encoding) {
   Operands operands(encoding);
   switch (encoding.opcode) {
     case 0xC0:
@@ -228,7 +228,8 @@ RegisterEffects of_two_byte(const Encoding& encoding) {
   if (encoding.opcode < 0xA0) {
     return of_middle(encoding);
   }
-  return encoding.opcode < 0xC0 ? of_bits_and_exchanges(encoding) : of_high(encoding);
+  return encoding.opcode < 0xC0 ? of_bits_and_exchanges(encoding)
+                                : of_upper_quarter_of_two_byte(encoding);
 }
 
 }  // namespace sp::arch::x86_64::register_families

@@ -7,9 +7,9 @@
 namespace sp::diff {
 namespace {
 
-using Runs = std::vector<const FunctionNumbers*>;
+using Functions = std::vector<const FunctionNumbers*>;
 
-bool is_there(const Runs& runs) {
+bool is_there(const Functions& runs) {
   return std::any_of(runs.begin(), runs.end(), [](const auto* run) { return run != nullptr; });
 }
 
@@ -28,7 +28,7 @@ void add(ByName& names, MatchedFunction& function) {
 std::vector<MatchedFunction> match(const std::vector<RunNumbers>& before,
                                    const std::vector<RunNumbers>& after) {
   std::map<FunctionKey, MatchedFunction> matched;
-  const auto add_side = [&](const std::vector<RunNumbers>& runs, Runs MatchedFunction::*side) {
+  const auto add_side = [&](const std::vector<RunNumbers>& runs, Functions MatchedFunction::*side) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
       for (const auto& [key, numbers] : runs[i].functions) {
         MatchedFunction& function = matched[key];

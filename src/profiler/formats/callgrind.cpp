@@ -31,9 +31,10 @@ class Names {
   std::unordered_map<std::string, std::size_t> ids_;
 };
 
-class Writer {
+class CallgrindWriter {
  public:
-  Writer(std::ostream& out, const RecordedRun& run, StackSource& stacks, const RecordedCode* code)
+  CallgrindWriter(std::ostream& out, const RecordedRun& run, StackSource& stacks,
+                  const RecordedCode* code)
       : out_(out), run_(run), code_(code), graph_(code, stacks), has_samples_(run.samples > 0) {
     has_events_ = code_ != nullptr || has_samples_;
     named_.resize(graph_.nodes().size());
@@ -192,7 +193,7 @@ class Writer {
 
 void write_callgrind(std::ostream& out, const RecordedRun& run, StackSource& stacks,
                      const RecordedCode* code) {
-  Writer(out, run, stacks, code).write();
+  CallgrindWriter(out, run, stacks, code).write();
 }
 
 }  // namespace sp::profiler

@@ -20,7 +20,7 @@ struct Hue {
 };
 constexpr Hue kMore = {'m', 6, 88};
 constexpr Hue kLess = {'f', 212, 72};
-constexpr Hue kNone = {'u', 40, 8};
+constexpr Hue kSame = {'u', 40, 8};
 constexpr double kPale = 84;
 constexpr double kDeep = 58;
 
@@ -33,7 +33,7 @@ std::string change_class(std::uint64_t before, std::uint64_t samples) {
   const auto new_number = static_cast<double>(samples);
   const double change = new_number - old_number;
   if (std::fabs(change) <= kBound * std::sqrt(old_number + new_number)) {
-    return fmt::format("{}0", kNone.letter);
+    return fmt::format("{}0", kSame.letter);
   }
   const double share = std::fabs(change) / std::max(old_number, new_number);
   const int step = std::clamp(static_cast<int>(std::ceil(share * kSteps)), 1, kSteps);
@@ -51,7 +51,7 @@ std::string change_text(std::uint64_t before, std::uint64_t samples) {
 
 std::string change_rules(bool dark) {
   std::string rules;
-  for (const Hue& hue : {kMore, kLess, kNone}) {
+  for (const Hue& hue : {kMore, kLess, kSame}) {
     for (int step = 0; step <= kSteps; ++step) {
       rules += fmt::format(".{}{}{{fill:{}}}\n", hue.letter, step,
                            hex_colour(hue.hue, dark ? hue.saturation * 0.82 : hue.saturation,
@@ -62,7 +62,7 @@ std::string change_rules(bool dark) {
 }
 
 std::string change_colour(Change change) {
-  const Hue& hue = change == Change::more ? kMore : change == Change::less ? kLess : kNone;
+  const Hue& hue = change == Change::more ? kMore : change == Change::less ? kLess : kSame;
   return hex_colour(hue.hue, hue.saturation, lightness(change == Change::none ? 0 : kSteps));
 }
 

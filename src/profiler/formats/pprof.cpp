@@ -17,9 +17,10 @@
 namespace sp::profiler {
 namespace {
 
-class Writer {
+class PprofWriter {
  public:
-  Writer(std::ostream& out, const RecordedRun& run, StackSource& stacks, const RecordedCode* code)
+  PprofWriter(std::ostream& out, const RecordedRun& run, StackSource& stacks,
+              const RecordedCode* code)
       : records_(out), run_(run), stacks_(stacks), code_(code) {}
 
   void write() {
@@ -227,7 +228,7 @@ class Writer {
 
 void write_pprof(std::ostream& out, const RecordedRun& run, StackSource& stacks,
                  const RecordedCode* code) {
-  Writer(out, run, stacks, code).write();
+  PprofWriter(out, run, stacks, code).write();
 }
 
 }  // namespace sp::profiler

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "arch/native.h"
+#include "core/page.h"
 #include "supervisor/breakpoints/page_edits.h"
 
 namespace sp::supervisor {
@@ -134,7 +135,7 @@ BreakpointSite& BreakpointTable::site_of(const core::Instruction& instruction) {
 bool BreakpointTable::insert(BreakpointSite& site) {
   const Address address = site.instruction.address;
   return may_insert_ && !jumps_.overlap(address, Native::kBreakpoint.size()) &&
-         !unwritable_pages_.contains(address.value() / kEditedPage) && write_breakpoint(site);
+         !unwritable_pages_.contains(address.value() / core::kPageSize) && write_breakpoint(site);
 }
 
 bool BreakpointTable::write_breakpoint(BreakpointSite& site) {
@@ -144,7 +145,7 @@ bool BreakpointTable::write_breakpoint(BreakpointSite& site) {
   }
   if (!memory_.write(address, Native::kBreakpoint)) {
     guardian_.journal().remove(std::exchange(site.journal_entry, Journal::kNoEntry));
-    unwritable_pages_.insert(address.value() / kEditedPage);
+    unwritable_pages_.insert(address.value() / core::kPageSize);
     return false;
   }
   site.insertion = insertions_++;
@@ -191,8 +192,9 @@ void BreakpointTable::remember_removed(core::AddressRange range) {
 }
 
 void BreakpointTable::leave_page(Address address) {
-  const std::uint64_t page = address.value() / kEditedPage;
-  const core::AddressRange range{Address{page * kEditedPage}, Address{(page + 1) * kEditedPage}};
+  const std::uint64_t page = address.value() / core::kPageSize;
+  const core::AddressRange range{Address{page * core::kPageSize},
+                                 Address{(page + 1) * core::kPageSize}};
   restore(range);
   original_.forget(range);
   unwritable_pages_.insert(page);
@@ -287,8 +289,8 @@ void BreakpointTable::forget_sites(core::AddressRange range) {
   std::erase_if(sites_, inside);
   xol_.forget(range);
   original_.forget(range);
-  const std::uint64_t first = range.begin.value() / kEditedPage;
-  const std::uint64_t end = (range.end.value() + kEditedPage - 1) / kEditedPage;
+  const std::uint64_t first = range.begin.value() / core::kPageSize;
+  const std::uint64_t end = (range.end.value() + core::kPageSize - 1) / core::kPageSize;
   std::erase_if(unwritable_pages_,
                 [&](std::uint64_t number) { return number >= first && number < end; });
 }

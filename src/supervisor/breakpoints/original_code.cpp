@@ -31,8 +31,8 @@ std::size_t OriginalCode::fetch(const TargetMemory& memory, Address from,
     if (known == nullptr) {
       return got + memory.read(at, into.subspan(got));
     }
-    const std::uint64_t offset = at.value() % kPageSize;
-    const std::size_t size = std::min<std::size_t>(into.size() - got, kPageSize - offset);
+    const std::uint64_t offset = at.value() % core::kPageSize;
+    const std::size_t size = std::min<std::size_t>(into.size() - got, core::kPageSize - offset);
     std::memcpy(into.data() + got, known->data() + offset, size);
     got += size;
   }
@@ -41,7 +41,7 @@ std::size_t OriginalCode::fetch(const TargetMemory& memory, Address from,
 
 /// Null where the page may change, or does not exist.
 const OriginalCode::Page* OriginalCode::page(const TargetMemory& memory, Address address) {
-  const std::uint64_t number = address.value() / kPageSize;
+  const std::uint64_t number = address.value() / core::kPageSize;
   if (const auto found = pages_.find(number); found != pages_.end()) {
     return found->second.get();
   }
@@ -49,15 +49,15 @@ const OriginalCode::Page* OriginalCode::page(const TargetMemory& memory, Address
     return nullptr;
   }
   auto fresh = std::make_shared<Page>();
-  if (memory.read(Address{number * kPageSize}, *fresh) != kPageSize) {
+  if (memory.read(Address{number * core::kPageSize}, *fresh) != core::kPageSize) {
     return nullptr;  // beyond the end of its file
   }
   return (pages_[number] = std::move(fresh)).get();
 }
 
 bool OriginalCode::keeps(core::AddressRange range) const {
-  for (std::uint64_t page = range.begin.value() / kPageSize; page * kPageSize < range.end.value();
-       ++page) {
+  for (std::uint64_t page = range.begin.value() / core::kPageSize;
+       page * core::kPageSize < range.end.value(); ++page) {
     if (!pages_.contains(page)) {
       return false;
     }
@@ -66,8 +66,8 @@ bool OriginalCode::keeps(core::AddressRange range) const {
 }
 
 void OriginalCode::forget(core::AddressRange range) {
-  const std::uint64_t first = range.begin.value() / kPageSize;
-  const std::uint64_t end = (range.end.value() + kPageSize - 1) / kPageSize;
+  const std::uint64_t first = range.begin.value() / core::kPageSize;
+  const std::uint64_t end = (range.end.value() + core::kPageSize - 1) / core::kPageSize;
   std::erase_if(pages_,
                 [&](const auto& entry) { return entry.first >= first && entry.first < end; });
 }

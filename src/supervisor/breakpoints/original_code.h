@@ -12,6 +12,7 @@
 #include "core/address.h"
 #include "core/instruction.h"
 #include "core/mapping.h"
+#include "core/page.h"
 #include "supervisor/breakpoints/code_regions.h"
 #include "supervisor/linux/target_memory.h"
 
@@ -45,8 +46,7 @@ class OriginalCode {
   void forget(core::AddressRange range);
 
  private:
-  static constexpr std::uint64_t kPageSize = 4096;
-  using Page = std::array<std::byte, kPageSize>;
+  using Page = std::array<std::byte, core::kPageSize>;
 
   const Page* page(const TargetMemory& memory, core::Address address);
 

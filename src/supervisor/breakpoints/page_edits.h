@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "arch/native.h"
+#include "core/page.h"
 #include "supervisor/breakpoints/breakpoint_site.h"
 #include "supervisor/linux/target_memory.h"
 
 /// Inserting and removing many breakpoints with one read and one write a page.
 namespace sp::supervisor {
-
-inline constexpr std::uint64_t kEditedPage = 4096;
 
 /// Sorts `sites` by address and calls `visit(sites of one page, page number)` for each page.
 template <typename Visit>
@@ -23,9 +22,9 @@ void for_each_page(std::vector<BreakpointSite*>& sites, const Visit& visit) {
     return a->instruction.address < b->instruction.address;
   });
   for (auto first = sites.begin(); first != sites.end();) {
-    const std::uint64_t page = (*first)->instruction.address.value() / kEditedPage;
+    const std::uint64_t page = (*first)->instruction.address.value() / core::kPageSize;
     const auto last = std::find_if(first, sites.end(), [&](const BreakpointSite* site) {
-      return site->instruction.address.value() / kEditedPage != page;
+      return site->instruction.address.value() / core::kPageSize != page;
     });
     visit(std::span<BreakpointSite* const>(first, last), page);
     first = last;
@@ -40,7 +39,7 @@ bool edit_page(const TargetMemory& memory, std::span<BreakpointSite* const> site
                const Change& change, const BeforeWrite& before_write) {
   constexpr std::size_t kSize = arch::Native::kBreakpoint.size();
   const core::Address begin = sites.front()->instruction.address;
-  std::array<std::byte, kEditedPage + kLongestCode> there;
+  std::array<std::byte, core::kPageSize + kLongestCode> there;
   const auto span =
       std::span(there).first(sites.back()->instruction.address - begin + kLongestCode);
   const std::size_t size = memory.read(begin, span);

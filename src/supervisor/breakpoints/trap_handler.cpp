@@ -14,6 +14,7 @@
 
 #include "arch/native.h"
 #include "core/log.h"
+#include "core/page.h"
 #include "supervisor/injection/code_cave.h"
 #include "supervisor/injection/remote_stops.h"
 #include "supervisor/injection/remote_syscall.h"
@@ -27,7 +28,6 @@ using arch::NativeTrapHandler;
 using Rescue = NativeTrapHandler::Rescue;
 using core::Address;
 
-constexpr std::uint64_t kPageSize = 4096;
 /// How much room for the target's journal is tried, bytes; zeros cost nothing.
 constexpr std::array<std::uint64_t, 3> kJournalSizes = {16U << 20U, 1U << 20U, 16U << 10U};
 constexpr std::uint64_t kMaskSize = 8;
@@ -48,7 +48,8 @@ bool may_replace(const BreakpointTable& code, std::uint64_t handler) {
   constexpr auto& kCode = Rescue::kCode;
   constexpr auto& kDisarmed = Rescue::kDisarmed;
   std::array<std::byte, kCode.size()> there{};
-  if (handler % kPageSize != 0 || code.memory().read(Address{handler}, there) != there.size()) {
+  if (handler % core::kPageSize != 0 ||
+      code.memory().read(Address{handler}, there) != there.size()) {
     return false;
   }
   std::byte* const armed = there.data() + Rescue::kDisarmedAt;
@@ -73,7 +74,8 @@ std::uint64_t map_pages(TrapHandler& handler, pid_t tid) {
       continue;
     }
     const auto at = static_cast<std::uint64_t>(page);
-    if (call(SYS_mprotect, {at + kPageSize, kPageSize, PROT_READ | PROT_WRITE, 0, 0, 0}) == 0) {
+    if (call(SYS_mprotect,
+             {at + core::kPageSize, core::kPageSize, PROT_READ | PROT_WRITE, 0, 0, 0}) == 0) {
       handler.size = size;
       return at;
     }
@@ -102,7 +104,7 @@ std::array<std::byte, Rescue::kCalls> page_content(Address page, const SignalAct
 /// The action that SIGTRAP has in the target; nothing where it cannot be asked.
 std::optional<SignalAction> action_now(BreakpointTable& code, pid_t tid) {
   const TrapHandler& handler = code.trap_handler();
-  const Address answer = handler.page + kPageSize;
+  const Address answer = handler.page + core::kPageSize;
   SignalAction now;
   const auto asked = remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
                                     {SIGTRAP, 0, answer.value(), kMaskSize, 0, 0});

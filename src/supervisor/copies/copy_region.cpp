@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "arch/native.h"
+#include "core/page.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
@@ -16,13 +17,11 @@ namespace {
 using core::Address;
 using core::AddressRange;
 
-constexpr std::uint64_t kPageSize = 4096;
 constexpr std::uint64_t kSmallest = std::uint64_t{64} << 10U;
-constexpr std::uint64_t kLowest = std::uint64_t{1} << 16U;  // the default of vm.mmap_min_addr
 /// Left free on both sides: a stack or a heap may grow there.
 constexpr std::uint64_t kMargin = std::uint64_t{128} << 10U;
 /// How much less than the CPU's reach is used: instructions are longer than their fields.
-constexpr std::uint64_t kSlack = kPageSize;
+constexpr std::uint64_t kSlack = core::kPageSize;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) & ~(to - 1);
@@ -32,11 +31,11 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
 std::vector<AddressRange> gaps_between(const std::vector<core::Mapping>& maps) {
   constexpr std::uint64_t kEnd = std::uint64_t{1} << 47U;
   std::vector<AddressRange> gaps;
-  std::uint64_t begin = kLowest;
+  std::uint64_t begin = core::kLowestMapping;
   const auto add = [&](std::uint64_t end) {
     end = std::min(end, kEnd);  // [vsyscall] is behind it
     if (end >= begin + 2 * kMargin) {
-      gaps.push_back({Address{round_up(begin + kMargin, kPageSize)}, Address{end - kMargin}});
+      gaps.push_back({Address{round_up(begin + kMargin, core::kPageSize)}, Address{end - kMargin}});
     }
   };
   for (const core::Mapping& mapping : maps) {
@@ -60,8 +59,8 @@ std::optional<AddressRange> find_copy_gap(const std::vector<core::Mapping>& maps
   std::optional<AddressRange> below;
   std::optional<AddressRange> above;
   for (const AddressRange gap : gaps_between(maps)) {
-    const std::uint64_t begin = round_up(std::max(gap.begin.value(), lowest), kPageSize);
-    const std::uint64_t end = std::min(gap.end.value(), highest) & ~(kPageSize - 1);
+    const std::uint64_t begin = round_up(std::max(gap.begin.value(), lowest), core::kPageSize);
+    const std::uint64_t end = std::min(gap.end.value(), highest) & ~(core::kPageSize - 1);
     if (end < begin || end - begin < size) {
       continue;
     }
@@ -109,9 +108,10 @@ core::Result<void> CopyRegion::grow(const RemoteCaller& caller, std::uint64_t si
     return tl::unexpected(text.error());
   }
   const auto maps = core::parse_maps(*text);
-  const std::uint64_t least = round_up(std::max(size, kSmallest), kPageSize);
+  const std::uint64_t least = round_up(std::max(size, kSmallest), core::kPageSize);
   core::Result<void> mapped = core::fail("finding room for copies", ENOMEM);
-  for (std::uint64_t wanted = std::max(least, round_up(2 * text_, kPageSize)); wanted >= least;) {
+  for (std::uint64_t wanted = std::max(least, round_up(2 * text_, core::kPageSize));
+       wanted >= least;) {
     const auto gap = find_copy_gap(maps, module_, wanted);
     if (gap) {
       mapped = map(caller, *gap);
@@ -119,7 +119,7 @@ core::Result<void> CopyRegion::grow(const RemoteCaller& caller, std::uint64_t si
     if (mapped || (gap && mapped.error().code != ENOMEM) || wanted == least) {
       break;
     }
-    wanted = std::max(least, round_up(wanted / 2, kPageSize));
+    wanted = std::max(least, round_up(wanted / 2, core::kPageSize));
   }
   return mapped;
 }

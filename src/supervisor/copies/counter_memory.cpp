@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "arch/native.h"
+#include "core/page.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
@@ -33,8 +34,7 @@ constexpr auto kLayouts = std::to_array<Layout>({{8U << 20U, 64},
                                                  {64U << 10U, 4}});
 /// Where neither the kernel nor a sanitizer puts anything, so that nothing of the target's is
 /// moved.
-constexpr std::uint64_t kPageSize = 4096;
-constexpr Address kHint{0x6900'0000'0000};
+constexpr Address kCountersHint{0x6900'0000'0000};
 
 }  // namespace
 
@@ -138,7 +138,7 @@ core::Result<void> CounterMemory::map_batch(const RemoteCaller& caller, std::uin
   const std::uint64_t size = slots * slot_size_;
   const bool is_at_base = first == 0;
   const auto at =
-      map_in_target(caller, {is_at_base ? base_ : kHint, size, PROT_READ | PROT_WRITE,
+      map_in_target(caller, {is_at_base ? base_ : kCountersHint, size, PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_NORESERVE | (is_at_base ? MAP_FIXED_NOREPLACE : 0),
                              fd, first * slot_size_});
   if (!at) {
@@ -175,13 +175,14 @@ core::Result<void> CounterMemory::grow(const RemoteCaller& caller) {
   }
   // Without a descriptor, which other threads would see: mremap(2) of size 0 maps once more what a
   // shared mapping maps, and behind it. So the first page is the last of the slots before.
-  const std::uint64_t size = kPageSize + batch_slots_ * slot_size_;
-  const auto at = call_in_target(caller, "mapping counters", SYS_mremap,
-                                 (last.mapped.end - kPageSize).value(), 0, size, MREMAP_MAYMOVE);
+  const std::uint64_t size = core::kPageSize + batch_slots_ * slot_size_;
+  const auto at =
+      call_in_target(caller, "mapping counters", SYS_mremap,
+                     (last.mapped.end - core::kPageSize).value(), 0, size, MREMAP_MAYMOVE);
   if (!at) {
     return tl::unexpected(at.error());
   }
-  add(std::move(*batch), {Address{*at}, Address{*at + size}}, Address{*at + kPageSize});
+  add(std::move(*batch), {Address{*at}, Address{*at + size}}, Address{*at + core::kPageSize});
   return {};
 }
 

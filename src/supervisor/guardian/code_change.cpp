@@ -10,6 +10,7 @@
 
 #include "arch/native.h"
 #include "core/check.h"
+#include "core/page.h"
 
 namespace sp::supervisor {
 namespace {
@@ -17,14 +18,12 @@ namespace {
 using arch::NativeLivePatch;
 using core::Address;
 
-constexpr std::uint64_t kPageSize = 4096;
 constexpr std::uint64_t kLine = NativeLivePatch::kLine;
 constexpr auto& kWait = NativeLivePatch::kWait;
-constexpr auto& kBreakpoint = arch::Native::kBreakpoint;
 
 /// How many bytes `hold` writes, and `head`.
 std::size_t head_size(Address address) {
-  return is_held_by_breakpoint(address) ? kBreakpoint.size() : kWait.size();
+  return is_held_by_breakpoint(address) ? arch::Native::kBreakpoint.size() : kWait.size();
 }
 
 void put_step(const CodeChange& change, ChangeStep step, std::span<std::byte> there) {
@@ -37,8 +36,9 @@ void put_step(const CodeChange& change, ChangeStep step, std::span<std::byte> th
   const std::size_t head = head_size(change.address);
   switch (step) {
     case ChangeStep::hold:
-      std::copy_n(is_held_by_breakpoint(change.address) ? kBreakpoint.data() : kWait.data(), head,
-                  there.begin());
+      std::copy_n(
+          is_held_by_breakpoint(change.address) ? arch::Native::kBreakpoint.data() : kWait.data(),
+          head, there.begin());
       break;
     case ChangeStep::tail:
       std::copy(change.to.begin() + static_cast<std::ptrdiff_t>(head),
@@ -88,9 +88,9 @@ class Lines {
 template <typename Visit>
 void for_each_page_of(int memory, std::span<const CodeChange> changes, const Visit& visit) {
   for (auto rest = changes; !rest.empty();) {
-    const std::uint64_t page = rest.front().address.value() / kPageSize;
+    const std::uint64_t page = rest.front().address.value() / core::kPageSize;
     const auto end = std::find_if(rest.begin(), rest.end(), [&](const CodeChange& change) {
-      return change.address.value() / kPageSize != page;
+      return change.address.value() / core::kPageSize != page;
     });
     const auto of_page = rest.first(static_cast<std::size_t>(end - rest.begin()));
     Lines lines(memory, of_page);
@@ -111,8 +111,9 @@ bool is_held_by_breakpoint(Address address) { return !NativeLivePatch::is_seen_w
 
 bool is_of_change(const CodeChange& change, std::span<const std::byte> there) {
   for (std::size_t i = 0; i < change.size; ++i) {
-    const bool is_held = (i < kWait.size() && there[i] == kWait[i]) ||
-                         (i < kBreakpoint.size() && there[i] == kBreakpoint[i]);
+    const bool is_held =
+        (i < kWait.size() && there[i] == kWait[i]) ||
+        (i < arch::Native::kBreakpoint.size() && there[i] == arch::Native::kBreakpoint[i]);
     if (there[i] != change.from[i] && there[i] != change.to[i] && !is_held) {
       return false;
     }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "arch/native.h"
+#include "core/page.h"
 #include "supervisor/guardian/code_change.h"
 #include "supervisor/guardian/handler_page.h"
 #include "supervisor/guardian/trap_drain.h"
@@ -22,7 +23,6 @@ namespace sp::supervisor {
 namespace {
 
 constexpr std::size_t kBytes = arch::Native::kBreakpoint.size();
-constexpr std::uint64_t kPageSize = 4096;
 
 struct Breakpoint {
   std::uint64_t address;
@@ -44,7 +44,7 @@ bool is_breakpoint(const std::byte* at) {
 /// Restores the breakpoints of one page, sorted by address, with one read and one write: as long as
 /// one is left, a thread that blocks SIGTRAP dies of it. Nobody else writes to text meanwhile.
 void restore_page(int memory, std::span<const Breakpoint> breakpoints) {
-  std::array<std::byte, kPageSize + kBytes> bytes{};
+  std::array<std::byte, core::kPageSize + kBytes> bytes{};
   const std::uint64_t first = breakpoints.front().address;
   const std::size_t size = breakpoints.back().address + kBytes - first;
   if (::pread(memory, bytes.data(), size, static_cast<off_t>(first)) !=
@@ -64,7 +64,7 @@ void restore_page(int memory, std::span<const Breakpoint> breakpoints) {
 void restore_all(int memory, std::span<const Breakpoint> breakpoints) {
   for (auto rest = breakpoints; !rest.empty();) {
     const auto end = std::find_if(rest.begin(), rest.end(), [&](const Breakpoint& one) {
-      return one.address / kPageSize != rest.front().address / kPageSize;
+      return one.address / core::kPageSize != rest.front().address / core::kPageSize;
     });
     const auto page = static_cast<std::size_t>(end - rest.begin());
     restore_page(memory, rest.first(page));

@@ -12,6 +12,7 @@
 #include "core/elf_image.h"
 #include "core/mapped_file.h"
 #include "core/mapping.h"
+#include "core/page.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
 
@@ -21,13 +22,11 @@ namespace {
 using arch::NativeTrapHandler;
 using core::Address;
 
-constexpr std::uint64_t kPageSize = 4096;
-
 /// Where the code of the mapping's module ends; nothing if its ELF header does not say. `head` is
 /// the mapping that contains that header.
 std::optional<Address> end_of_code(const TargetMemory& memory, const core::Mapping& mapping,
                                    const core::Mapping& head) {
-  std::vector<std::byte> bytes(std::min<std::uint64_t>(kPageSize, head.range.size()));
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(core::kPageSize, head.range.size()));
   bytes.resize(memory.read(head.range.begin, bytes));
   const auto image = core::ElfImage::parse(core::MappedFile::copy(std::move(bytes)));
   std::optional<Address> last;
@@ -77,7 +76,7 @@ Cave cave_behind(const TargetMemory& memory, const core::Mapping& mapping,
   if (is_vdso) {
     begin = std::max(begin, mapping.range.end - NativeTrapHandler::kTrampolineSize);
   }
-  if (begin >= mapping.range.end || mapping.range.end - begin >= kPageSize) {
+  if (begin >= mapping.range.end || mapping.range.end - begin >= core::kPageSize) {
     return {};
   }
   std::vector<std::byte> there(mapping.range.end - begin);

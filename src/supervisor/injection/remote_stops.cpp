@@ -19,8 +19,6 @@ namespace {
 
 using arch::NativeTrapHandler;
 
-constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
-
 bool is_ours(const siginfo_t& info) {
   return info.si_signo == SIGSTOP && info.si_code == SI_TKILL &&
          (info.si_pid == ::getpid() || info.si_pid == 0);
@@ -129,7 +127,7 @@ bool resolve_restart(pid_t tid, DeferredStop& deferred) {
     return registers.has_value();
   }
   const auto mask = ptrace::signal_mask(tid);
-  if (!mask || !ptrace::set_signal_mask(tid, kAllSignals)) {
+  if (!mask || !ptrace::set_signal_mask(tid, ptrace::kAllSignals)) {
     return false;
   }
   bool resolved = run_to_call(tid, StopReason::call_entry, deferred);

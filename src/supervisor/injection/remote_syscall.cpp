@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "arch/native.h"
+#include "core/page.h"
 #include "supervisor/injection/remote_stops.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
@@ -34,9 +35,6 @@ bool is_free_to_call(pid_t tid) {
   return theirs && ours && status_field(*theirs, "Seccomp") == status_field(*ours, "Seccomp") &&
          status_field(*theirs, "Seccomp_filters") == status_field(*ours, "Seccomp_filters");
 }
-
-constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
-constexpr std::uint64_t kPageSize = 4096;
 
 /// Code in a code cave, for one call. Restores the cave when it goes out of scope.
 class CodeInCave {
@@ -63,19 +61,19 @@ class CodeInCave {
 };
 
 /// The state of a thread that a call must not change.
-struct ThreadState {
+struct SavedThread {
   ptrace::Registers registers;
   std::uint64_t mask = 0;
   std::vector<std::vector<std::byte>>
       sets;  // NativeTrapHandler::kVectorSets; empty if there is none
 
-  static std::optional<ThreadState> of(pid_t tid) {
+  static std::optional<SavedThread> of(pid_t tid) {
     const auto registers = ptrace::registers(tid);
     const auto mask = ptrace::signal_mask(tid);
     if (!registers || !mask) {
       return std::nullopt;
     }
-    ThreadState state{*registers, *mask, {}};
+    SavedThread state{*registers, *mask, {}};
     for (const int set : NativeTrapHandler::kVectorSets) {
       state.sets.push_back(ptrace::register_set(tid, set).value_or(std::vector<std::byte>{}));
     }
@@ -104,7 +102,7 @@ struct ThreadState {
 };
 
 /// Makes the call in code that restores the thread by itself.
-core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const ThreadState& before,
+core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const SavedThread& before,
                                         std::span<const std::byte> stub, long number,
                                         const std::array<std::uint64_t, 6>& arguments) {
   const CodeInCave code(TargetMemory(tid), place, stub);
@@ -115,7 +113,7 @@ core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const ThreadSt
   DeferredStop deferred;
   // If we die at any point from here on, the stub restores what was changed so far.
   const bool done = ptrace::set_registers(tid, at_call) &&
-                    ptrace::set_signal_mask(tid, kAllSignals) &&
+                    ptrace::set_signal_mask(tid, ptrace::kAllSignals) &&
                     run_to_call(tid, StopReason::call_exit, deferred);
   const auto after = ptrace::registers(tid);
   (void)run_to_interrupt(tid, deferred);
@@ -129,11 +127,12 @@ core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const ThreadSt
 }
 
 /// Makes the call by stepping over a system-call instruction.
-core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const ThreadState& before,
+core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const SavedThread& before,
                                         long number,
                                         const std::array<std::uint64_t, 6>& arguments) {
   const CodeInCave code(TargetMemory(tid), place, NativeTrapHandler::kSyscall);
-  if (!code.is_written() || !ptrace::set_signal_mask(tid, kAllSignals & ~(1ULL << (SIGTRAP - 1)))) {
+  if (!code.is_written() ||
+      !ptrace::set_signal_mask(tid, ptrace::kAllSignals & ~(1ULL << (SIGTRAP - 1)))) {
     return core::fail("calling in the target", ESRCH);
   }
   DeferredStop deferred;
@@ -159,7 +158,7 @@ struct HandlerAndFlags {
 
 /// The sa_flags of a signal's handler; nothing if they cannot be read. The call writes its answer
 /// to the thread's stack for a moment, below what the stack holds.
-std::optional<std::uint64_t> flags_of_handler(pid_t tid, const ThreadState& before, int signal,
+std::optional<std::uint64_t> flags_of_handler(pid_t tid, const SavedThread& before, int signal,
                                               const MakeCall& make_call) {
   constexpr std::uint64_t kActionSize = 32;
   const TargetMemory memory(tid);
@@ -181,7 +180,7 @@ std::optional<std::uint64_t> flags_of_handler(pid_t tid, const ThreadState& befo
 /// The thread is about to restart a system call, but a signal that the program handles is pending
 /// or about to be delivered (`delivered`). If the call has to return EINTR because of that, makes
 /// it return EINTR.
-void end_interrupted_call(pid_t tid, const ThreadState& before, int delivered,
+void end_interrupted_call(pid_t tid, const SavedThread& before, int delivered,
                           const MakeCall& make_call) {
   const auto how = NativeTrapHandler::after_handler(before.registers);
   const auto masks = read_signal_masks(tid);
@@ -217,11 +216,11 @@ core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
   }
   DeferredStop deferred;
   const bool is_resolved = signal_to_be_delivered(tid) != 0 || resolve_restart(tid, deferred);
-  const auto before = is_resolved ? ThreadState::of(tid) : std::nullopt;
+  const auto before = is_resolved ? SavedThread::of(tid) : std::nullopt;
   if (!before) {
     return core::fail("calling in the target", ESRCH);
   }
-  const std::uint64_t space = kPageSize - place.value() % kPageSize;
+  const std::uint64_t space = core::kPageSize - place.value() % core::kPageSize;
   if (arch::Native::pc(before->registers) - place < space) {
     deferred.send_again(tid);
     return core::fail("calling in the target",

@@ -8,6 +8,7 @@
 
 #include "arch/native.h"
 #include "core/mapping.h"
+#include "core/page.h"
 #include "supervisor/injection/remote_syscall.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
@@ -22,11 +23,10 @@ constexpr std::uint64_t kRegionSize = std::uint64_t{64} << 10U;
 constexpr std::uint64_t kSlot = 64;
 static_assert(Native::kLongestRelocation <= kSlot);
 constexpr std::uint32_t kSlotsOfSequence = (Native::kLongestRelocatedSequence + kSlot - 1) / kSlot;
-constexpr std::uint64_t kLowest = std::uint64_t{1} << 16U;  // the default of vm.mmap_min_addr
 
 /// The end of the nearest gap below the mapping that holds `near`.
 std::optional<Address> gap_below(const std::vector<core::Mapping>& maps, Address near) {
-  std::uint64_t end_of_last = kLowest;
+  std::uint64_t end_of_last = core::kLowestMapping;
   std::optional<Address> gap;
   for (const core::Mapping& mapping : maps) {
     if (mapping.range.begin > near) {

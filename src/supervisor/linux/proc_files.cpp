@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -148,6 +149,13 @@ std::optional<std::string_view> status_field(std::string_view status, std::strin
     status.remove_prefix(end == std::string_view::npos ? status.size() : end + 1);
   }
   return std::nullopt;
+}
+
+bool SignalMasks::have_effect(std::uint64_t signals) const {
+  // SIGCONT is ignored if nothing is stopped; signal(7).
+  constexpr std::uint64_t kIgnoredByDefault =
+      signal_bit(SIGCHLD) | signal_bit(SIGURG) | signal_bit(SIGWINCH) | signal_bit(SIGCONT);
+  return (signals & (caught | ~(ignored | kIgnoredByDefault))) != 0;
 }
 
 std::optional<SignalMasks> parse_signal_masks(std::string_view status) {

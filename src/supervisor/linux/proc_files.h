@@ -54,6 +54,9 @@ struct SignalMasks {
   std::uint64_t blocked = 0;
   std::uint64_t ignored = 0;
   std::uint64_t caught = 0;
+
+  /// Whether one of these signals has a handler or is not ignored.
+  [[nodiscard]] bool have_effect(std::uint64_t signals) const;
 };
 [[nodiscard]] std::optional<SignalMasks> parse_signal_masks(std::string_view status);
 [[nodiscard]] std::optional<SignalMasks> read_signal_masks(pid_t tid);

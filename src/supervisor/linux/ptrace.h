@@ -72,6 +72,7 @@ struct FollowOptions {
 [[nodiscard]] core::Result<void> mark_trap(pid_t tid, core::Address pc);
 [[nodiscard]] core::Result<void> set_signal_info(pid_t tid, const siginfo_t& info);
 /// The signals that a stopped thread blocks, bit N-1 for signal N.
+inline constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
 [[nodiscard]] core::Result<std::uint64_t> signal_mask(pid_t tid);
 [[nodiscard]] core::Result<void> set_signal_mask(pid_t tid, std::uint64_t mask);
 

@@ -18,15 +18,6 @@ namespace {
 using arch::Native;
 using arch::NativeTrapHandler;
 
-/// Signals that are ignored by default (SIGCONT if nothing is stopped); signal(7).
-constexpr std::uint64_t kIgnoredByDefault =
-    signal_bit(SIGCHLD) | signal_bit(SIGURG) | signal_bit(SIGWINCH) | signal_bit(SIGCONT);
-
-/// Whether one of these signals would have interrupted the call of an untraced program.
-bool has_effect(const SignalMasks& masks, std::uint64_t signals) {
-  return (signals & (masks.caught | ~(masks.ignored | kIgnoredByDefault))) != 0;
-}
-
 /// How often the thread gave up its CPU by itself: to sleep, or to stop.
 std::optional<std::uint64_t> read_sleeps(pid_t tid) {
   const auto status = read_proc(fmt::format("/proc/{}/status", tid));
@@ -108,7 +99,7 @@ bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signa
   const std::uint64_t delivered = signal != 0 ? signal_bit(signal) : 0;
   if (is_made_again) {
     call.made_again_ = registers;
-    if (has_effect(*masks, delivered)) {
+    if (masks->have_effect(delivered)) {
       // The kernel would have the handler run in front of the call.
       constexpr std::size_t kCallSize = NativeTrapHandler::kSyscall.size();
       Native::set_pc(registers, Native::pc(registers) + kCallSize);
@@ -122,7 +113,7 @@ bool restart_interrupted_call(pid_t tid, ptrace::Registers& registers, int signa
   const std::uint64_t pending =
       (masks->thread_pending & ~signal_bit(SIGSTOP)) | masks->process_pending;
   const std::uint64_t waiting = (pending & ~masks->blocked) | delivered;
-  if (has_effect(*masks, waiting)) {
+  if (masks->have_effect(waiting)) {
     return false;  // the call ends for a reason of its own
   }
   Native::restart_call(registers, call.first_argument_.value_or(0));

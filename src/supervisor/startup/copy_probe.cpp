@@ -21,13 +21,13 @@
 #include "arch/native.h"
 #include "core/clock.h"
 #include "core/fd.h"
+#include "core/page.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/startup/probe_process.h"
 
 namespace sp::supervisor {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::chrono::seconds kPatience{1};
 constexpr unsigned kExecutable = 0x10;   // MFD_EXEC, Linux 6.3
 constexpr unsigned kSealedNoExec = 0x8;  // MFD_NOEXEC_SEAL, Linux 6.3
@@ -45,12 +45,13 @@ int error_of(const core::Result<bool>& tried) { return tried ? 0 : tried.error()
 class Page {
  public:
   Page(int protection, int flags, int fd = -1)
-      : at_(::mmap(nullptr, kPage, protection, flags, fd, 0)), error_(failed() ? errno : 0) {}
+      : at_(::mmap(nullptr, core::kPageSize, protection, flags, fd, 0)),
+        error_(failed() ? errno : 0) {}
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
   ~Page() {
     if (!failed()) {
-      ::munmap(at_, kPage);
+      ::munmap(at_, core::kPageSize);
     }
   }
   [[nodiscard]] int error() const { return error_; }
@@ -112,7 +113,8 @@ Answer<bool> try_gs_base() {
         !stop(child) || !read_registers(child, registers)) {
       return {error_now()};
     }
-    const std::uint64_t wanted = (registers.rsp & ~(kPage - 1)) - (std::uint64_t{1} << 30U);
+    const std::uint64_t wanted =
+        (registers.rsp & ~(core::kPageSize - 1)) - (std::uint64_t{1} << 30U);
     registers.gs_base = wanted;
     iovec bytes{&registers, sizeof registers};
     if (::ptrace(PTRACE_SETREGSET, child.pid(), NT_PRSTATUS, &bytes) != 0 ||
@@ -128,7 +130,7 @@ Answer<bool> try_gs_base() {
 
 core::UniqueFd make_memory(unsigned flags) {
   core::UniqueFd fd(static_cast<int>(::syscall(SYS_memfd_create, "sp", flags | MFD_CLOEXEC)));
-  if (fd.valid() && ::ftruncate(fd.get(), kPage) != 0) {
+  if (fd.valid() && ::ftruncate(fd.get(), core::kPageSize) != 0) {
     fd.reset();
   }
   return fd;

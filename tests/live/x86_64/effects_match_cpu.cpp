@@ -190,12 +190,12 @@ class Trials {
   }
 
   /// Most other memory is not mapped. (The address of VEX forms is not known exactly.)
-  static bool reaches_scratch(Registers registers, const Encoding& encoding) {
+  static bool reaches_scratch(const Registers& registers, const Encoding& encoding) {
     const auto is_inside = [](std::uint64_t address) {
       return address >= kScratch && address < kScratch + kScratchSize;
     };
     return !encoding.names_memory() || encoding.map == OpcodeMap::vector ||
-           is_inside(effective_address(registers, encoding).value());
+           is_inside(operand_address(registers, encoding));
   }
 
   Registers changed(const Registers& first, const Effects& effects) {

@@ -41,7 +41,7 @@ Cpu::Outcome run_copy(Cpu& cpu, const Registers& before, core::AddressRange copy
 
 /// False if the second run could see a wild store of the first one, or if the instruction may
 /// overwrite its copy.
-bool stays_in_scratch(Registers registers, std::span<const std::byte> code) {
+bool stays_in_scratch(const Registers& registers, std::span<const std::byte> code) {
   const auto encoding = read_encoding(code);
   const auto is_inside = [](std::uint64_t address) {
     return address >= kScratch + 64 && address < kScratch + kScratchSize - 64;
@@ -53,7 +53,7 @@ bool stays_in_scratch(Registers registers, std::span<const std::byte> code) {
     return true;
   }
   // A copied call pushes before it reads its target, so the push must not overwrite the target.
-  const std::uint64_t operand = effective_address(registers, *encoding).value();
+  const std::uint64_t operand = operand_address(registers, *encoding);
   const bool is_below_stack = operand + 8 > registers.rsp - 8 && operand < registers.rsp;
   const bool is_in_copy = operand + 8 > kNearCopy && operand < kNearCopy + kLongestRelocation;
   return is_inside(operand) && !is_below_stack && !is_in_copy;

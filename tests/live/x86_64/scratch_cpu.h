@@ -44,6 +44,22 @@ inline Registers random_registers(Random& random, const Registers& initial) {
   return registers;
 }
 
+/// Where an instruction that names memory accesses it. bt, bts, btr and btc with a register reach
+/// far from the address that they name.
+inline std::uint64_t operand_address(Registers registers, const Encoding& encoding) {
+  std::uint64_t address = effective_address(registers, encoding).value();
+  const bool has_bit_offset =
+      encoding.map == OpcodeMap::two_byte && (encoding.opcode & 0xE7U) == 0xA3U;
+  if (has_bit_offset) {
+    const std::uint64_t bits = general_register(registers, encoding.reg());
+    const auto offset = encoding.wide()        ? static_cast<std::int64_t>(bits)
+                        : encoding.is_narrow() ? static_cast<std::int16_t>(bits)
+                                               : static_cast<std::int32_t>(bits);
+    address += static_cast<std::uint64_t>(offset >> 3U);
+  }
+  return address;
+}
+
 /// An instruction with the given opcode, random in everything else.
 inline std::vector<std::byte> random_instruction(Random& random, bool two_byte, unsigned opcode) {
   std::vector<std::byte> code;

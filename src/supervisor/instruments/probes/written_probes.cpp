@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/page.h"
+
 namespace sp::supervisor {
 
 void leave_written_page(ProbedCode& code, core::Address address, core::TimePoint now) {
-  constexpr std::uint64_t kPage = 4096;
   std::vector<std::uint32_t> there;
   for (std::uint32_t number = 0; number < code.blocks().size(); ++number) {
-    if (code.blocks()[number].probe.value() / kPage == address.value() / kPage) {
+    if (code.blocks()[number].probe.value() / core::kPageSize ==
+        address.value() / core::kPageSize) {
       there.push_back(number);
     }
   }
