@@ -89,6 +89,11 @@ function(sp_test name label)
   if(SP_SANITIZE STREQUAL "thread")
     set(prefix "tsan:")
   endif()
+  # What starts processes needs the machine for itself.
+  set(is_serial ON)
+  if(label STREQUAL "unit")
+    set(is_serial OFF)
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}"
-                       PROPERTIES LABELS ${label} TIMEOUT 300)
+                       PROPERTIES LABELS ${label} TIMEOUT 300 RUN_SERIAL ${is_serial})
 endfunction()
