@@ -96,6 +96,7 @@ struct ConvertOptions {
   std::string run;     // a run's directory; "": the newest one
   std::string format;  // one of the choices of --format
   std::string output;  // "": beside the run; "-": stdout
+  std::string module;  // a path or file name; "": the program
 };
 
 /// superprofiler report [RUN]

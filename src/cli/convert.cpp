@@ -25,6 +25,7 @@ std::string_view format_of(std::string_view file) {
       {".folded", "folded"},
       {".svg", "svg"},
       {".csv", "csv"},
+      {".fdata", "bolt"},
   });
   for (const auto& [suffix, format] : kSuffixes) {
     if (name.ends_with(suffix)) {
@@ -47,6 +48,7 @@ Result<ConvertOptions> read_convert(const Arguments& given) {
   if (given.has("output") && options.output.empty()) {
     return fail("convert: the name of the file is empty; leave it out or give one");
   }
+  options.module = given.last("module").value_or("");
   options.format = given.last("format").value_or(std::string(format_of(options.output)));
   if (options.format.empty() && !given.has("format")) {
     return fail(
@@ -55,6 +57,9 @@ Result<ConvertOptions> read_convert(const Arguments& given) {
   }
   if (auto known = check_choice("format", options.format); !known) {
     return tl::unexpected(known.error());
+  }
+  if (given.has("module") && options.format != "bolt") {
+    return fail(fmt::format("--module is for -f bolt; {} has all modules", options.format));
   }
   return options;
 }

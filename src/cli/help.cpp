@@ -98,12 +98,18 @@ std::string convert_help_text() {
       "              NAME.pb.gz\n"
       "  folded      sampled stacks: flamegraph.pl, inferno\n"
       "  svg         sampled stacks as a flame graph: a browser\n"
-      "  csv         functions.tsv, separated by commas\n\n"
+      "  csv         functions.tsv, separated by commas\n"
+      "  bolt        exact branches of a program, or of --module FILE, for llvm-bolt:\n"
+      "              NAME.fdata. Reads the program. Record it with -s\n\n"
       "  -f, --format FORMAT         left out: by the name after -o\n"
       "  -o, --output FILE           write there; -: to stdout\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::convert) && row.name != "format" && row.name != "output") {
-      text += option_line(row);
+      std::string line = option_line(row);
+      if (const auto named = line.find("convert: "); named != std::string::npos) {
+        line.erase(named, std::string_view("convert: ").size());
+      }
+      text += line;
     }
   }
   return text +

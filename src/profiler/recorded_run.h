@@ -85,6 +85,7 @@ struct RecordedCode {
     std::uint32_t instructions = 0;
     std::uint64_t offset = 0;
     std::uint64_t hits = 0;
+    bool until = false;  // not counted to the end
 
     [[nodiscard]] std::uint64_t executed() const { return hits * instructions; }
   };
@@ -96,6 +97,7 @@ struct RecordedCode {
     std::uint64_t to = 0;
     std::uint64_t hits = 0;
     bool to_the_end = true;  // kind "exact"
+    bool until = false;      // not counted to the end; else perhaps not from the start
   };
   std::vector<std::string> modules;
   std::vector<std::string> files;   // the first is "": unknown

@@ -21,7 +21,24 @@ using core::Result;
 constexpr int kUsage = 2;
 constexpr int kFailure = 125;
 
-Result<Input> read_input(const std::string& directory, const Format& format) {
+/// The code of the module that the format is of.
+Result<void> read_code_file(Input& input, const Format& format, const std::string& module) {
+  if (!input.code) {
+    return core::fail(
+        fmt::format("the run has counted nothing, so nothing for {}; record it with "
+                    "--single",
+                    format.name));
+  }
+  auto file = open_code_file(input.run, *input.code, module);
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  input.file = std::move(*file);
+  return format.read_file(input);
+}
+
+Result<Input> read_input(const std::string& directory, const Format& format,
+                         const std::string& module) {
   auto run = run_files::read_run(directory);
   if (!run) {
     return tl::unexpected(run.error());
@@ -29,7 +46,7 @@ Result<Input> read_input(const std::string& directory, const Format& format) {
   if (const auto enough = check_content(format, *run, directory); !enough) {
     return tl::unexpected(enough.error());
   }
-  Input input{std::move(*run), nullptr, std::nullopt, {}};
+  Input input{std::move(*run), nullptr, std::nullopt, {}, std::nullopt, {}};
   auto stacks = run_files::read_stacks(directory, input.notes);
   if (!stacks) {
     return tl::unexpected(stacks.error());
@@ -42,6 +59,11 @@ Result<Input> read_input(const std::string& directory, const Format& format) {
     }
     if (!code->blocks.empty()) {
       input.code = std::move(*code);
+    }
+  }
+  if (format.read_file != nullptr) {
+    if (const auto read = read_code_file(input, format, module); !read) {
+      return tl::unexpected(read.error());
     }
   }
   return input;
@@ -65,7 +87,7 @@ int run(const cli::ConvertOptions& options) {
   if (!directory) {
     return fail(directory.error());
   }
-  auto input = read_input(*directory, format);
+  auto input = read_input(*directory, format, options.module);
   if (!input) {
     return fail(input.error());
   }
@@ -81,8 +103,9 @@ int run(const cli::ConvertOptions& options) {
   run_files::print_notes(input->notes, *input->stacks, "the file");
   if (path != "-") {
     core::print_note(fmt::format("{}: {}", format.name, kinds(format, *input)));
-    core::print_note("next: " + std::string(format.open_with) + " " +
-                     profiler::command_text({path}));
+    core::print_note(fmt::format("next: {}{}{}", format.open_with,
+                                 format.open_with.ends_with('=') ? "" : " ",
+                                 profiler::command_text({path})));
   }
   return 0;
 }

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <utility>
 
 #include "core/check.h"
+#include "profiler/formats/bolt.h"
 #include "profiler/formats/callgrind.h"
 #include "profiler/formats/flamegraph_svg.h"
 #include "profiler/formats/folded.h"
@@ -57,6 +59,28 @@ void write_csv(Input& input, std::ostream& out) {
   profiler::write_functions_csv(out, functions.first(input.stacks->rows()));
 }
 
+core::Result<void> read_bolt_code(Input& input) {
+  auto code = bolt_code(input.file->sections, *input.code, input.file->module);
+  if (!code) {
+    return tl::unexpected(code.error());
+  }
+  input.bolt = std::move(*code);
+  return {};
+}
+
+void write_bolt(Input& input, std::ostream& out) {
+  const auto sums = profiler::write_bolt(out, *input.code, input.file->module, input.bolt);
+  input.notes.push_back(fmt::format("{} branches of {} functions of {}",
+                                    profiler::grouped(sums.branches),
+                                    profiler::grouped(sums.functions), input.file->path));
+  if (sums.left_out > 0) {
+    input.notes.push_back(fmt::format(
+        "{} functions are left out, and BOLT will take them for cold: their branches were not "
+        "counted to the end; record with --single",
+        profiler::grouped(sums.left_out)));
+  }
+}
+
 constexpr auto kFormats = std::to_array<Format>({
     {"callgrind", "callgrind.out.", "", "callgrind_annotate", false, false, true, write_callgrind},
     {"speedscope", "", ".speedscope.json", "speedscope", false, true, false, write_speedscope},
@@ -64,6 +88,10 @@ constexpr auto kFormats = std::to_array<Format>({
     {"folded", "", ".folded", "flamegraph.pl", false, true, false, write_folded},
     {"svg", "", ".svg", "xdg-open", false, true, false, write_svg},
     {"csv", "", ".csv", "xdg-open", false, false, true, write_csv},
+    {"bolt", "", ".fdata",
+     "llvm-bolt PROGRAM -o PROGRAM.bolt -reorder-blocks=ext-tsp -reorder-functions=hfsort "
+     "-split-functions -data",
+     false, false, true, write_bolt, read_bolt_code},
 });
 
 }  // namespace
@@ -77,12 +105,17 @@ const Format& format_named(std::string_view name) {
 
 core::Result<void> check_content(const Format& format, const profiler::RecordedRun& run,
                                  const std::string& directory) {
+  if (format.read_file != nullptr && run.counts_kind.empty()) {
+    return core::fail(
+        fmt::format("the run in {} has no counts, so nothing for {}; record it with --single",
+                    directory, format.name));
+  }
   if (!format.needs_stacks || run.with_stack > 0) {
     return {};
   }
   std::string left;
   for (const Format& other : kFormats) {
-    if (!other.needs_stacks) {
+    if (!other.needs_stacks && (other.read_file == nullptr || !run.counts_kind.empty())) {
       left += fmt::format("{}{}", left.empty() ? "" : ", ", other.name);
     }
   }
@@ -92,6 +125,9 @@ core::Result<void> check_content(const Format& format, const profiler::RecordedR
 }
 
 std::string kinds(const Format& format, const Input& input) {
+  if (format.read_file != nullptr) {
+    return "counted: " + input.run.counts_kind;
+  }
   std::string text = input.run.sampling();
   if (format.needs_stacks && input.run.with_stack < input.run.samples) {
     text += fmt::format(" ({} of them with a stack, which are in the file)",

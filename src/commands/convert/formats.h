@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "commands/convert/code_file.h"
 #include "commands/run_files/stack_file.h"
 #include "core/result.h"
 #include "profiler/recorded_run.h"
@@ -18,6 +19,8 @@ struct Input {
   std::unique_ptr<run_files::StackFile> stacks;
   std::optional<profiler::RecordedCode> code;  // of formats that have counts, if there are any
   std::vector<std::string> notes;              // for the user
+  std::optional<CodeFile> file{};              // of formats that need one
+  profiler::BoltCode bolt{};                   // of its format
 };
 
 struct Format {
@@ -29,6 +32,8 @@ struct Format {
   bool needs_stacks = false;
   bool has_counts = false;
   void (*write)(Input& input, std::ostream& out) = nullptr;
+  /// Of formats that are of one module's code: what is to be made of its file before writing.
+  core::Result<void> (*read_file)(Input& input) = nullptr;
 };
 
 /// One of the choices of --format.

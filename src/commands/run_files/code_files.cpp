@@ -53,6 +53,8 @@ std::optional<EdgeFlow> flow_of(std::string_view word) {
   return found == kWords.end() ? std::nullopt : std::optional(found->second);
 }
 
+bool ends_early(std::string_view kind) { return kind.find("until:") != std::string_view::npos; }
+
 class Reader {
  public:
   Reader() : modules_(code_.modules), files_(code_.files) { files_.of(""); }
@@ -89,7 +91,8 @@ class Reader {
         break;
       }
       code_.edges.push_back({modules_.of(file->text(0)), modules_.of(file->text(2)), *flow,
-                             file->number(1).value_or(0), *to, *hits, file->raw(6) == kToTheEnd});
+                             file->number(1).value_or(0), *to, *hits, file->raw(6) == kToTheEnd,
+                             ends_early(file->raw(6))});
     }
     if (!file->damage().empty()) {
       notes.push_back(file->damage());
@@ -123,10 +126,10 @@ class Reader {
       code_.functions.push_back({module, row.text(2), *offset - *in_function});
     }
     const SourcePlace source = source_place(row.text(8));
-    code_.blocks.push_back({place->second, files_.of(source.file),
-                            static_cast<std::uint32_t>(source.line),
-                            static_cast<std::uint32_t>(*size),
-                            static_cast<std::uint32_t>(*instructions), *offset, *hits});
+    code_.blocks.push_back(
+        {place->second, files_.of(source.file), static_cast<std::uint32_t>(source.line),
+         static_cast<std::uint32_t>(*size), static_cast<std::uint32_t>(*instructions), *offset,
+         *hits, ends_early(row.raw(7))});
     code_.blocks_to_the_end += row.raw(7) == kToTheEnd ? 1 : 0;
     return true;
   }
