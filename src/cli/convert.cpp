@@ -26,6 +26,7 @@ std::string_view format_of(std::string_view file) {
       {".svg", "svg"},
       {".csv", "csv"},
       {".fdata", "bolt"},
+      {".afdo", "autofdo"},
   });
   for (const auto& [suffix, format] : kSuffixes) {
     if (name.ends_with(suffix)) {
@@ -58,8 +59,9 @@ Result<ConvertOptions> read_convert(const Arguments& given) {
   if (auto known = check_choice("format", options.format); !known) {
     return tl::unexpected(known.error());
   }
-  if (given.has("module") && options.format != "bolt") {
-    return fail(fmt::format("--module is for -f bolt; {} has all modules", options.format));
+  if (given.has("module") && options.format != "bolt" && options.format != "autofdo") {
+    return fail(
+        fmt::format("--module is for -f bolt and autofdo; {} has all modules", options.format));
   }
   return options;
 }

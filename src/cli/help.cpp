@@ -100,7 +100,9 @@ std::string convert_help_text() {
       "  svg         sampled stacks as a flame graph: a browser\n"
       "  csv         functions.tsv, separated by commas\n"
       "  bolt        exact branches of a program, or of --module FILE, for llvm-bolt:\n"
-      "              NAME.fdata. Reads the program. Record it with -s\n\n"
+      "              NAME.fdata. Reads the program. Record it with -s\n"
+      "  autofdo     exact counts of its source lines, for clang -fprofile-sample-use:\n"
+      "              NAME.afdo. Reads its debug information\n\n"
       "  -f, --format FORMAT         left out: by the name after -o\n"
       "  -o, --output FILE           write there; -: to stdout\n";
   for (const OptionRow& row : option_table()) {

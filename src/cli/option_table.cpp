@@ -24,7 +24,7 @@ constexpr Commands kDiffOnly{diff};
 constexpr Commands kJson{report, diff};
 constexpr Commands kEvery{record, doctor, annotate, convert, report, diff};
 
-constexpr std::string_view kFormats = "callgrind speedscope pprof folded svg csv bolt";
+constexpr std::string_view kFormats = "callgrind speedscope pprof folded svg csv bolt autofdo";
 
 constexpr auto kOptions = std::to_array<OptionRow>({
     {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
@@ -66,7 +66,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"overwrite", '\0', "", "replace a run of that name", Group::output},
     {"format", 'f', "FORMAT", "what convert writes; see convert --help", Group::output,
      Completes::choices, kFormats, kConvertOnly},
-    {"module", '\0', "FILE", "convert: for bolt, a library [the program]", Group::output,
+    {"module", '\0', "FILE", "convert: for bolt, autofdo: a library [the program]", Group::output,
      Completes::files, "", kConvertOnly},
     {"sort", '\0', "BY", "report: self, total or calls first [self]", Group::output,
      Completes::choices, "self total calls", kReportOnly},

@@ -10,6 +10,9 @@ namespace {
 // Real programs nest some tens deep; damaged ones may nest endlessly.
 constexpr int kDeepest = 200;
 
+// DW_AT_GNU_discriminator, which elfutils 0.188 does not name.
+constexpr unsigned kGnuDiscriminator = 0x2136;
+
 /// A walk over the entries of one unit, parents before children. In a sound file it only moves
 /// forward. A damaged one may lead back or show the same entries below many parents, which would
 /// take forever, so the walk ends there.
@@ -177,6 +180,47 @@ std::optional<SourceLine> line_at(Dwarf_Die& unit, std::uint64_t address) {
   }
   return source_line(unit, dwarf_linesrc(line, nullptr, nullptr),
                      static_cast<std::uint64_t>(number_of_line));
+}
+
+std::uint32_t discriminator_at(Dwarf_Die& unit, std::uint64_t address) {
+  Dwarf_Line* line = dwarf_getsrc_die(&unit, address);
+  unsigned discriminator = 0;
+  return line != nullptr && dwarf_linediscriminator(line, &discriminator) == 0 ? discriminator : 0;
+}
+
+std::uint32_t discriminator_of_call(Dwarf_Die& inlined_call) {
+  return static_cast<std::uint32_t>(number(inlined_call, kGnuDiscriminator).value_or(0));
+}
+
+std::uint32_t declaration_line(Dwarf_Die& die) {
+  Dwarf_Attribute holder;
+  Dwarf_Word line = 0;
+  const bool known = dwarf_attr_integrate(&die, DW_AT_decl_line, &holder) != nullptr &&
+                     dwarf_formudata(&holder, &line) == 0;
+  return known ? static_cast<std::uint32_t>(line) : 0;
+}
+
+void add_line_rows(Dwarf_Die& unit, const CodeRange& range, std::vector<std::uint64_t>& rows) {
+  Dwarf_Lines* lines = nullptr;
+  std::size_t count = 0;
+  if (dwarf_getsrclines(&unit, &lines, &count) != 0) {
+    return;
+  }
+  const auto address_of = [lines](std::size_t index) {
+    Dwarf_Addr address = 0;
+    dwarf_lineaddr(dwarf_onesrcline(lines, index), &address);
+    return address;
+  };
+  std::size_t first = 0;  // libdw sorts them by address
+  for (std::size_t size = count; size > 0;) {
+    const std::size_t half = size / 2;
+    const bool before = address_of(first + half) < range.begin;
+    first += before ? half + 1 : 0;
+    size = before ? size - half - 1 : half;
+  }
+  for (; first < count && address_of(first) < range.end; ++first) {
+    rows.push_back(address_of(first));
+  }
 }
 
 }  // namespace sp::symbols

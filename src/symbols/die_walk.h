@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "symbols/fde_bounds.h"
 #include "symbols/source_line.h"
 
 namespace sp::symbols {
@@ -31,5 +32,13 @@ void for_each_function(Dwarf_Die& unit, Reach reach, const std::function<void(Dw
 
 /// The line of an address by its unit's line table.
 [[nodiscard]] std::optional<SourceLine> line_at(Dwarf_Die& unit, std::uint64_t address);
+
+/// The discriminators of an address's row of the line table, and of an inlined call; 0 without.
+[[nodiscard]] std::uint32_t discriminator_at(Dwarf_Die& unit, std::uint64_t address);
+[[nodiscard]] std::uint32_t discriminator_of_call(Dwarf_Die& inlined_call);
+/// The line on which a function, or that of an inlined call, is declared; 0 if unknown.
+[[nodiscard]] std::uint32_t declaration_line(Dwarf_Die& die);
+/// Adds the addresses in `range` at which a row of the unit's line table begins.
+void add_line_rows(Dwarf_Die& unit, const CodeRange& range, std::vector<std::uint64_t>& rows);
 
 }  // namespace sp::symbols

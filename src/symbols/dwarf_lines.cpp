@@ -70,18 +70,22 @@ DwarfPlace DwarfLines::place_in(std::uint32_t unit_index, const Function* functi
   DwarfFile::Unit& unit = file_.unit(unit_index);
   DwarfPlace place;
   std::optional<SourceLine> source = line_at(unit.lines, address);
+  std::uint32_t discriminator = discriminator_at(unit.lines, address);
   if (function == nullptr) {
-    place.frames.push_back({"", false, std::move(source)});
+    place.frames.push_back({"", false, std::move(source), discriminator, 0});
     return place;
   }
   place.function = function->range;
   Dwarf_Die die = function->die;
   std::vector<Dwarf_Die> calls = inlined_calls_at(die, address);
   for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-    place.frames.push_back({name_of(*call), true, std::move(source)});
+    place.frames.push_back(
+        {name_of(*call), true, std::move(source), discriminator, declaration_line(*call)});
     source = call_site_of(unit.lines, *call);
+    discriminator = discriminator_of_call(*call);
   }
-  place.frames.push_back({name_of(die), false, std::move(source)});
+  place.frames.push_back(
+      {name_of(die), false, std::move(source), discriminator, declaration_line(die)});
   return place;
 }
 
@@ -98,6 +102,16 @@ std::optional<DwarfPlace> DwarfLines::find(std::uint64_t address, std::string_vi
     }
   }
   return found;
+}
+
+std::vector<std::uint64_t> DwarfLines::rows_in(const CodeRange& range) {
+  std::vector<std::uint64_t> rows;
+  for (const std::uint32_t unit : file_.units_at(range.begin)) {
+    add_line_rows(file_.unit(unit).lines, range, rows);
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
 }
 
 }  // namespace sp::symbols

@@ -18,6 +18,8 @@ struct DwarfFrame {
   std::string name;  // mangled where DWARF has the linkage name; "" where only a line is known
   bool inlined = false;
   std::optional<SourceLine> source;
+  std::uint32_t discriminator = 0;  // of source, as the compiler packed it
+  std::uint32_t declared = 0;       // the line of the function's declaration; 0 if unknown
 };
 
 /// DWARF's information about an address.
@@ -36,6 +38,8 @@ class DwarfLines {
   /// Nothing if no unit holds the address. If several functions claim it (the linker folded
   /// identical ones), returns the one whose linkage name is `symbol`.
   [[nodiscard]] std::optional<DwarfPlace> find(std::uint64_t address, std::string_view symbol);
+  /// The addresses in `range` at which a row of a line table begins, sorted.
+  [[nodiscard]] std::vector<std::uint64_t> rows_in(const CodeRange& range);
 
  private:
   struct Function {

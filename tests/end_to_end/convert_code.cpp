@@ -75,5 +75,68 @@ TEST(ConvertToBolt, says_what_it_lacks) {
   EXPECT_TRUE(has(unknown.err, "more_work")) << unknown.err;
 }
 
+/// Compiles a program of which one branch is taken once in 64 times, and runs it.
+void profile_compiled(const TempDir& directory) {
+  write_file(directory / "prog.c", R"c(#include <stdio.h>
+#include <stdlib.h>
+static volatile unsigned long sink;
+static unsigned long rare(unsigned long x) {
+  sink = x;
+  return x * 7 + 1;
+}
+__attribute__((noinline)) unsigned long step(unsigned long i, unsigned long x) {
+  if (i % 64 == 63)
+    x = rare(x);
+  else
+    x += i;
+  return x;
+}
+int main(int argc, char** argv) {
+  unsigned long x = argc;
+  for (unsigned long i = 0; i < 640; ++i)
+    x = step(i, x);
+  printf("%lu\n", x);
+  return argv == NULL;
+}
+)c");
+  const Outcome compiled = run({"clang", "-O2", "-gline-tables-only", "-fdebug-info-for-profiling",
+                                "-o", directory / "prog", directory / "prog.c"});
+  ASSERT_EQ(compiled.exit_status(), 0) << compiled.text();
+  const auto profiled = profile(directory, {"--single"}, {directory / "prog"});
+  ASSERT_EQ(profiled.outcome.exit_status(), 0) << profiled.outcome.text();
+}
+
+TEST(ConvertToAutofdo, has_counts_of_lines_that_clang_takes) {
+  if (!has_program("clang") || !has_program("llvm-profdata")) {
+    GTEST_SKIP() << "clang or llvm-profdata is not installed";
+  }
+  const TempDir directory;
+  profile_compiled(directory);
+  const std::string afdo = converted(directory, {"autofdo"}, "run.afdo");
+  EXPECT_TRUE(has(afdo, "\nstep:") || afdo.starts_with("step:")) << afdo;
+  EXPECT_TRUE(std::regex_search(afdo, std::regex("(^|\n)step:[0-9]+:640\n"))) << afdo;
+  EXPECT_TRUE(std::regex_search(afdo, std::regex("\n [0-9.]+: 640 step:640\n"))) << afdo;
+  EXPECT_TRUE(std::regex_search(afdo, std::regex("\n 2[0-9.]*: rare:[0-9]+\n  1: 10\n"))) << afdo;
+  const Outcome merged = run({"llvm-profdata", "merge", "--sample", "--text",
+                              directory / "run/run.afdo", "-o", directory / "merged"});
+  EXPECT_EQ(merged.exit_status(), 0) << merged.text();
+  EXPECT_TRUE(has(read_file(directory / "merged"), "step:")) << merged.text();
+  const Outcome compiled =
+      run({"clang", "-O2", "-g", "-fprofile-sample-use=" + directory / "run/run.afdo", "-o",
+           directory / "better", directory / "prog.c"});
+  EXPECT_EQ(compiled.exit_status(), 0) << compiled.text();
+  EXPECT_EQ(compiled.err, "");
+  EXPECT_EQ(run({directory / "better"}).out, run({directory / "prog"}).out);
+}
+
+TEST(ConvertToAutofdo, says_that_there_is_no_debug_information) {
+  const TempDir directory;
+  const auto profiled = profile(directory, {"--single"}, {"true"});
+  ASSERT_EQ(profiled.outcome.exit_status(), 0) << profiled.outcome.text();
+  const Outcome outcome = run({SP_PROGRAM, "convert", directory / "run", "-f", "autofdo"});
+  EXPECT_EQ(outcome.exit_status(), 125) << outcome.text();
+  EXPECT_TRUE(has(outcome.err, "has no debug information")) << outcome.err;
+}
+
 }  // namespace
 }  // namespace sp::end_to_end

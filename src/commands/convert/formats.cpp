@@ -7,7 +7,9 @@
 #include <ostream>
 #include <utility>
 
+#include "commands/convert/source_counts.h"
 #include "core/check.h"
+#include "profiler/formats/autofdo.h"
 #include "profiler/formats/bolt.h"
 #include "profiler/formats/callgrind.h"
 #include "profiler/formats/flamegraph_svg.h"
@@ -81,6 +83,29 @@ void write_bolt(Input& input, std::ostream& out) {
   }
 }
 
+core::Result<void> check_debug_information(Input& input) {
+  const auto found = debug_sections(*input.file);
+  return found ? core::Result<void>() : tl::unexpected(found.error());
+}
+
+void write_autofdo(Input& input, std::ostream& out) {
+  const auto sums = for_each_source(
+      *input.file, *input.code,
+      [&](const profiler::CountedSource& source) { return profiler::write_autofdo(out, source); });
+  input.notes.push_back(
+      fmt::format("{} functions of {}", profiler::grouped(sums.functions), input.file->path));
+  if (sums.without_lines > 0) {
+    input.notes.push_back(fmt::format("{} counted functions have no debug information",
+                                      profiler::grouped(sums.without_lines)));
+  }
+  if (sums.left_out > 0) {
+    input.notes.push_back(
+        fmt::format("{} functions are left out: they were not counted to the end; record with -a "
+                    "or --single",
+                    profiler::grouped(sums.left_out)));
+  }
+}
+
 constexpr auto kFormats = std::to_array<Format>({
     {"callgrind", "callgrind.out.", "", "callgrind_annotate", false, false, true, write_callgrind},
     {"speedscope", "", ".speedscope.json", "speedscope", false, true, false, write_speedscope},
@@ -92,6 +117,8 @@ constexpr auto kFormats = std::to_array<Format>({
      "llvm-bolt PROGRAM -o PROGRAM.bolt -reorder-blocks=ext-tsp -reorder-functions=hfsort "
      "-split-functions -data",
      false, false, true, write_bolt, read_bolt_code},
+    {"autofdo", "", ".afdo", "clang -O2 -fprofile-sample-use=", false, false, true, write_autofdo,
+     check_debug_information},
 });
 
 }  // namespace

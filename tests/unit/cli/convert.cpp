@@ -32,15 +32,15 @@ TEST(Convert, takes_the_format_from_the_name_of_the_file) {
                                                         {"a.folded", "folded"},
                                                         {"a.svg", "svg"},
                                                         {"a.csv", "csv"},
-                                                        {"a.fdata", "bolt"}}) {
+                                                        {"a.fdata", "bolt"},
+                                                        {"a.afdo", "autofdo"}}) {
     EXPECT_EQ(converted({"convert", "r", "-o", file}).format, format);
   }
   EXPECT_EQ(converted({"convert", "r", "-o", "a.svg", "-f", "csv"}).format, "csv");
 }
 
 TEST(Convert, takes_a_module_for_formats_of_code) {
-  EXPECT_EQ(converted({"convert", "r", "-f", "bolt", "--module", "libx.so.1"}).module,
-            "libx.so.1");
+  EXPECT_EQ(converted({"convert", "r", "-f", "bolt", "--module", "libx.so.1"}).module, "libx.so.1");
   const Parsed refused = parsed({"convert", "r", "-f", "csv", "--module", "libx.so.1"});
   EXPECT_EQ(std::get<PrintAndExit>(refused).status, 2);
 }
@@ -48,7 +48,8 @@ TEST(Convert, takes_a_module_for_formats_of_code) {
 TEST(Convert, explains_itself) {
   const std::string help = printed({"convert", "--help"});
   EXPECT_TRUE(help.starts_with("superprofiler convert [RUN] -f FORMAT"));
-  for (const char* format : {"callgrind", "speedscope", "pprof", "folded", "svg", "csv", "bolt"}) {
+  for (const char* format :
+       {"callgrind", "speedscope", "pprof", "folded", "svg", "csv", "bolt", "autofdo"}) {
     EXPECT_NE(help.find(std::string("\n  ") + format), std::string::npos) << format;
   }
 }
