@@ -15,7 +15,7 @@ namespace {
 using core::EdgeFlow;
 using Block = RecordedCode::Block;
 using Edge = RecordedCode::Edge;
-using Function = BoltCode::Function;
+using BoltFunction = BoltCode::Function;
 using Leader = BoltCode::Leader;
 
 constexpr std::string_view kUnknown = "0 [unknown] 0";
@@ -82,7 +82,7 @@ class Writer {
     }
     const auto behind = std::upper_bound(
         code_.functions.begin(), code_.functions.end(), address,
-        [](std::uint64_t a, const Function& function) { return a < function.begin; });
+        [](std::uint64_t a, const BoltFunction& function) { return a < function.begin; });
     if (behind == code_.functions.begin() || address >= std::prev(behind)->end) {
       return std::nullopt;
     }
@@ -192,7 +192,7 @@ class Writer {
     if (!place || state_[place->function].partial) {
       return std::string(kUnknown);
     }
-    const Function& function = code_.functions[place->function];
+    const BoltFunction& function = code_.functions[place->function];
     return fmt::format("{} {} {:x}", function.local ? 2 : 1, escaped(function.name), place->offset);
   }
 
