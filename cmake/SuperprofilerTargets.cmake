@@ -16,21 +16,24 @@ if(SP_SANITIZE)
   target_link_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE})
 endif()
 
-# sp_precompile_tests(TARGET): precompiles common headers, once for all programs of tests.
-function(sp_precompile_tests target)
+# sp_precompile(TARGET NAME OPTIONS HEADERS...): precompiles headers once for all targets with the same
+# NAME, which all have these compile options as their last.
+function(sp_precompile target name options)
   if(NOT SP_FAST_BUILD)
     return()
   endif()
+  set(owner sp_precompiled_${name})
   # GCC 12 reports false overruns in a precompiled std::string.
-  set(options -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
-              -Wno-stringop-overread)
-  if(NOT TARGET sp_precompiled)
-    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/sp_precompiled.cpp" CONTENT "")
-    add_library(sp_precompiled OBJECT "${CMAKE_BINARY_DIR}/sp_precompiled.cpp")
-    target_link_libraries(sp_precompiled PRIVATE sp_options GTest::gtest)
-    target_compile_options(sp_precompiled PRIVATE ${options})
+  set(quiet -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+  if(NOT TARGET ${owner})
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/${owner}.cpp" CONTENT "")
+    add_library(${owner} OBJECT "${CMAKE_BINARY_DIR}/${owner}.cpp")
+    add_library(${owner}_options INTERFACE)
+    target_compile_options(${owner}_options INTERFACE ${options})
+    target_link_libraries(${owner} PRIVATE sp_options GTest::gtest ${owner}_options)
+    target_compile_options(${owner} PRIVATE ${quiet})
     target_precompile_headers(
-      sp_precompiled
+      ${owner}
       PRIVATE
       <algorithm>
       <functional>
@@ -41,10 +44,11 @@ function(sp_precompile_tests target)
       <string>
       <unordered_map>
       <vector>
-      <gtest/gtest.h>)
+      <gtest/gtest.h>
+      ${ARGN})
   endif()
-  target_precompile_headers(${target} REUSE_FROM sp_precompiled)
-  target_compile_options(${target} PRIVATE ${options})
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+  target_compile_options(${target} PRIVATE ${quiet})
 endfunction()
 
 # sp_sources(VARIABLE): the .cpp files of the calling folder and its subfolders, except those for one
@@ -69,6 +73,28 @@ function(sp_library name)
   endif()
 endfunction()
 
+# sp_add_suites(TARGET PREFIX LABEL SOURCES...): a test for each suite that the sources name, and one
+# for all others: a program takes far longer to start than a suite of pure tests to run.
+function(sp_add_suites target prefix label)
+  set(suites "")
+  foreach(source IN LISTS ARGN)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+    file(STRINGS "${source}" heads REGEX "^(TEST|TEST_F|TEST_P)\\([A-Za-z0-9_]+")
+    list(TRANSFORM heads REPLACE "^TEST[_FP]*\\(([A-Za-z0-9_]+).*" "\\1")
+    list(APPEND suites ${heads})
+  endforeach()
+  list(REMOVE_DUPLICATES suites)
+  set(all "")
+  foreach(suite IN LISTS suites)
+    add_test(NAME "${prefix}${suite}" COMMAND ${target} "--gtest_filter=${suite}.*:*/${suite}.*")
+    list(APPEND all "${suite}.*:*/${suite}.*")
+  endforeach()
+  list(JOIN all ":" all)
+  add_test(NAME "${prefix}${target}_others" COMMAND ${target} "--gtest_filter=-${all}")
+  list(TRANSFORM suites PREPEND "${prefix}")
+  set_tests_properties(${suites} "${prefix}${target}_others" PROPERTIES LABELS ${label} TIMEOUT 300)
+endfunction()
+
 # sp_test(NAME LABEL DEPENDS...): a GoogleTest program from sp_sources.
 function(sp_test name label)
   sp_sources(sources)
@@ -78,7 +104,17 @@ function(sp_test name label)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE sp_options ${ARGN} GTest::gtest GTest::gtest_main)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
-  sp_precompile_tests(${name})
+  if(label MATCHES "^(end_to_end|oracle)$")
+    # They only start programs, and most of their build time went into this.
+    set(options -O0)
+    if(SP_SANITIZE)
+      list(APPEND options -fno-sanitize=all)
+    endif()
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${options}")
+    sp_precompile(${name} programs "${options}" <nlohmann/json.hpp>)
+  else()
+    sp_precompile(${name} units "")
+  endif()
   target_compile_definitions(
     ${name}
     PRIVATE SP_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SP_BINARY_DIR="${CMAKE_BINARY_DIR}"
@@ -89,11 +125,11 @@ function(sp_test name label)
   if(SP_SANITIZE STREQUAL "thread")
     set(prefix "tsan:")
   endif()
-  # What starts processes needs the machine for itself.
-  set(is_serial ON)
   if(label STREQUAL "unit")
-    set(is_serial OFF)
+    sp_add_suites(${name} "${prefix}" ${label} ${sources})
+  else()
+    # What starts processes needs the machine for itself.
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}"
+                         PROPERTIES LABELS ${label} TIMEOUT 300 RUN_SERIAL ON)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}"
-                       PROPERTIES LABELS ${label} TIMEOUT 300 RUN_SERIAL ${is_serial})
 endfunction()

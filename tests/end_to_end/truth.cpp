@@ -129,17 +129,24 @@ TEST(Truths, of_blocked_time_with_wall_only) {
   SP_SKIP_WHERE_SAMPLES_ARE_FEW();
   const Words program = {target("sleepers"), "40"};
   const TempDir directory;
-  const auto wall = profile(directory, {"--wall"}, program);
-  ASSERT_EQ(wall.outcome.exit_status(), 0) << wall.outcome.text();
-  const auto samples = static_cast<double>(wall.files.samples());
-  const auto asleep = static_cast<double>(wall.files.total_of("wait_in_sleep"));
-  const auto awake = static_cast<double>(wall.files.total_of("burn"));
-  // burn() ends after 10 ms of wall time, but on a busy machine the sleep of 30 ms takes longer.
-  EXPECT_GT(asleep / samples, 0.6) << wall.outcome.text();
-  EXPECT_GT(awake / samples, 0.15) << wall.outcome.text();
-  EXPECT_LT(awake / samples, 0.33) << wall.outcome.text();
+  RunFiles files(directory.path());
+  double asleep = 0;
+  double awake = 0;
+  std::string text;
+  // burn() ends after 10 ms of wall time, the sleep after 30, or much later on a busy machine.
+  const auto is_right = [&] { return asleep > 0.6 && awake > 0.15 && awake < 0.33; };
+  for (int attempt = 0; attempt < 3 && !is_right(); ++attempt) {
+    const auto wall = profile(directory, {"--wall", "--overwrite"}, program);
+    ASSERT_EQ(wall.outcome.exit_status(), 0) << wall.outcome.text();
+    files = wall.files;
+    text = wall.outcome.text();
+    const auto samples = static_cast<double>(files.samples());
+    asleep = static_cast<double>(files.total_of("wait_in_sleep")) / samples;
+    awake = static_cast<double>(files.total_of("burn")) / samples;
+  }
+  EXPECT_TRUE(is_right()) << "asleep " << asleep << ", awake " << awake << '\n' << text;
   bool seen = false;
-  for (const FoldedStack& stack : wall.files.stacks()) {
+  for (const FoldedStack& stack : files.stacks()) {
     if (stack.frames.back() == "[blocked: clock_nanosleep]") {
       seen = seen || stack.has("wait_in_sleep");
     }
