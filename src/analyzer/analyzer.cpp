@@ -51,14 +51,16 @@ void Analyzer::handle(core::StopEvent event) {
             policy_->forget(event.process);
           }
         } else if constexpr (std::is_same_v<Detail, core::ThreadStarted>) {
-          records_.push(core::ThreadSeen{event.process, event.thread, std::move(detail.name)});
+          records_.push(
+              core::ThreadSeen{event.process, event.thread, std::move(detail.name), event.time});
         } else if constexpr (std::is_same_v<Detail, core::ThreadEnded>) {
           if (const auto held = waits_.take_held(event.thread)) {
             emit_waits(event, *held);
           }
           waits_.forget(event.thread);
           if (!detail.name.empty()) {
-            records_.push(core::ThreadSeen{event.process, event.thread, std::move(detail.name)});
+            records_.push(
+                core::ThreadSeen{event.process, event.thread, std::move(detail.name), event.time});
           }
         } else if constexpr (std::is_same_v<Detail, core::Lost>) {
           records_.push(core::SamplesLost{detail.samples});

@@ -160,6 +160,7 @@ struct ThreadSeen {
   ProcessId process;
   ThreadId thread;
   std::string name;
+  TimePoint time{};
 };
 
 struct SamplesLost {

@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "profiler/source_tally.h"
 #include "profiler/text.h"
 
 namespace sp::profiler {
@@ -34,13 +33,6 @@ FunctionKind kind_of(const core::Module* module) {
 
 namespace {
 
-/// What one step of the profile turns into: the functions inlined there, outermost first.
-struct Expansion {
-  std::uint32_t function = 0;
-  std::uint32_t source = SourceTally::kUnknown;
-  bool inlined = false;
-};
-
 /// Does the work of name_profile(), which names the steps below in their order.
 class Naming {
  public:
@@ -57,6 +49,7 @@ class Naming {
     build_tree();
     sum_functions();
     merge_equal_names();
+    named_.sources = sources_.take_sources();
     return std::move(named_);
   }
 
@@ -73,12 +66,12 @@ class Naming {
   }
 
   void expand_steps() {
-    expansion_begin_.reserve(profile_.steps().size() + 1);
+    named_.first_of_step.reserve(profile_.steps().size() + 1);
     for (const Step& step : profile_.steps()) {
-      expansion_begin_.push_back(expansions_.size());
+      named_.first_of_step.push_back(named_.steps.size());
       expand(step);
     }
-    expansion_begin_.push_back(expansions_.size());
+    named_.first_of_step.push_back(named_.steps.size());
   }
 
   void expand(const Step& step) {
@@ -121,12 +114,12 @@ class Naming {
       const std::uint32_t source = frame->source
                                        ? sources_.number(frame->source->file, frame->source->line)
                                        : SourceTally::kUnknown;
-      expansions_.push_back({function, source, frame->inlined});
+      named_.steps.push_back({function, source, frame->inlined, frame->start});
     }
   }
 
   void expand_mark(const std::string& name, const std::string& module, FunctionKind kind) {
-    expansions_.push_back({function_number(name, module, kind)});
+    named_.steps.push_back({function_number(name, module, kind)});
   }
 
   std::uint32_t function_number(const std::string& name, const std::string& module,
@@ -149,13 +142,14 @@ class Naming {
       }
       tally_sources(node, totals_[id]);
       if (node.parent == Profile::kPcOnlyRoot) {
-        named_.functions[expansions_[expansion_begin_[node.step + 1] - 1].function].self +=
+        named_.functions[named_.steps[named_.first_of_step[node.step + 1] - 1].function].self +=
             node.samples;
         continue;
       }
       std::uint32_t at = named_as[node.parent];
-      for (std::size_t i = expansion_begin_[node.step]; i < expansion_begin_[node.step + 1]; ++i) {
-        at = named_.tree.child(at, expansions_[i].function, expansions_[i].inlined);
+      for (std::size_t i = named_.first_of_step[node.step]; i < named_.first_of_step[node.step + 1];
+           ++i) {
+        at = named_.tree.child(at, named_.steps[i].function, named_.steps[i].inlined);
       }
       named_as[id] = at;
       named_.tree.add_self(at, node.samples);
@@ -163,10 +157,10 @@ class Naming {
   }
 
   void tally_sources(const Profile::Node& node, std::uint64_t total) {
-    const std::size_t end = expansion_begin_[node.step + 1];
-    for (std::size_t i = expansion_begin_[node.step]; i < end; ++i) {
+    const std::size_t end = named_.first_of_step[node.step + 1];
+    for (std::size_t i = named_.first_of_step[node.step]; i < end; ++i) {
       const bool innermost = i + 1 == end;
-      sources_.add(expansions_[i].function, expansions_[i].source, innermost ? node.samples : 0,
+      sources_.add(named_.steps[i].function, named_.steps[i].source, innermost ? node.samples : 0,
                    total);
     }
   }
@@ -216,8 +210,6 @@ class Naming {
   Namer& namer_;
   std::unordered_map<std::uint32_t, const core::Module*> modules_;
   std::vector<std::uint64_t> totals_;
-  std::vector<std::size_t> expansion_begin_;  // by step
-  std::vector<Expansion> expansions_;
   std::unordered_map<std::string, std::uint32_t> function_numbers_;
   SourceTally sources_;
   NamedProfile named_;

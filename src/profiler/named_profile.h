@@ -9,6 +9,7 @@
 #include "profiler/counted_span.h"
 #include "profiler/namer.h"
 #include "profiler/profile.h"
+#include "profiler/source_tally.h"
 
 namespace sp::profiler {
 
@@ -42,12 +43,25 @@ struct Function {
   CountedSpan calls_span{};
 };
 
+/// One of the functions at a step of a profile: inlined code has several.
+struct NamedStep {
+  std::uint32_t function = 0;
+  std::uint32_t source = SourceTally::kUnknown;
+  bool inlined = false;
+  std::uint64_t start = 0;  // of the function's code, or of that of the one it is inlined into
+};
+
 /// A profile with names: the source of every file format.
 struct NamedProfile {
   std::vector<Function> functions;  // distinct by module and name
   /// By function. Functions of one name are one node here, whatever their modules.
   CallTree tree;
   SampleCounts counts;
+  /// The functions at each step of the profile, outermost first: those of step n are
+  /// [first_of_step[n], first_of_step[n + 1]). Empty if the profile was read from files.
+  std::vector<NamedStep> steps{};
+  std::vector<std::size_t> first_of_step{};
+  std::vector<std::string> sources{};  // "file:line", by NamedStep::source
 };
 
 /// By function: its position in the order of folded names.

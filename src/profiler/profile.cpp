@@ -39,14 +39,11 @@ Profile::Profile(bool by_thread, std::size_t max_nodes)
   make_child(kPcOnlyRoot, step);
 }
 
-void Profile::add(const core::SampleTaken& sample) {
+Profile::Placed Profile::add(const core::SampleTaken& sample) {
   count(sample);
   path_.clear();
-  if (sample.with_stack) {
-    add_stack(sample);
-  } else {
-    add_pc(sample);
-  }
+  const std::uint32_t thread = thread_number(sample.thread, sample.process, sample.time);
+  return {sample.with_stack ? add_stack(sample, thread) : add_pc(sample), thread};
 }
 
 void Profile::count(const core::SampleTaken& sample) {
@@ -59,11 +56,11 @@ void Profile::count(const core::SampleTaken& sample) {
   counts_.truncated += core::is_truncated(sample.stack.end) ? sample.count : 0;
 }
 
-void Profile::add_stack(const core::SampleTaken& sample) {
+std::uint32_t Profile::add_stack(const core::SampleTaken& sample, std::uint32_t thread) {
   const bool blocked = sample.kind == core::SampleKind::blocked;
   const std::vector<core::Frame>& frames = sample.stack.frames;
   if (by_thread_) {
-    path_.push_back({thread_number(sample.thread, sample.process), {}, StepKind::thread});
+    path_.push_back({thread, {}, StepKind::thread});
   }
   if (core::is_truncated(sample.stack.end) || (frames.empty() && !blocked)) {
     path_.push_back({.kind = StepKind::truncated});
@@ -93,9 +90,10 @@ void Profile::add_stack(const core::SampleTaken& sample) {
   }
   nodes_[node].samples += sample.count;
   last_path_.swap(path_);
+  return node;
 }
 
-void Profile::add_pc(const core::SampleTaken& sample) {
+std::uint32_t Profile::add_pc(const core::SampleTaken& sample) {
   Step step{.kind = StepKind::truncated};
   if (sample.kind == core::SampleKind::blocked) {
     step = {syscall_number(sample.blocked_in), {}, StepKind::blocked};
@@ -108,9 +106,10 @@ void Profile::add_pc(const core::SampleTaken& sample) {
     counts_.collapsed += sample.count;
   }
   nodes_[node].samples += sample.count;
+  return node;
 }
 
-void Profile::add(const core::ModuleSeen& seen) {
+std::size_t Profile::add(const core::ModuleSeen& seen) {
   const auto [place, is_new] =
       module_places_.try_emplace(static_cast<std::uint32_t>(seen.module.id), modules_.size());
   if (is_new) {
@@ -118,6 +117,7 @@ void Profile::add(const core::ModuleSeen& seen) {
   } else {
     modules_[place->second] = seen.module;
   }
+  return place->second;
 }
 
 void Profile::add(const core::ProcessSeen& seen) {
@@ -128,14 +128,13 @@ void Profile::add(const core::ProcessSeen& seen) {
   }
 }
 
-void Profile::add(const core::ThreadSeen& seen) {
-  if (!by_thread_) {
-    return;
-  }
-  Thread& thread = threads_[thread_number(seen.thread, seen.process)];
+std::uint32_t Profile::add(const core::ThreadSeen& seen) {
+  const std::uint32_t number = thread_number(seen.thread, seen.process, seen.time);
+  Thread& thread = threads_[number];
   if (thread.id == seen.thread && !seen.name.empty()) {
     thread.name = seen.name;
   }
+  return number;
 }
 
 std::size_t Profile::bytes() const {
@@ -204,7 +203,8 @@ std::uint32_t Profile::collapsed_under(std::uint32_t node) {
   }
 }
 
-std::uint32_t Profile::thread_number(core::ThreadId id, core::ProcessId process) {
+std::uint32_t Profile::thread_number(core::ThreadId id, core::ProcessId process,
+                                     core::TimePoint seen) {
   const auto known = thread_numbers_.find(id);
   if (known != thread_numbers_.end()) {
     return known->second;
@@ -214,10 +214,10 @@ std::uint32_t Profile::thread_number(core::ThreadId id, core::ProcessId process)
   }
   const auto number = static_cast<std::uint32_t>(threads_.size());
   if (threads_.size() == kMaxThreads) {
-    threads_.push_back({{}, {}, "other threads"});
+    threads_.push_back({{}, {}, "other threads", seen});
     return number;
   }
-  threads_.push_back({id, process, {}});
+  threads_.push_back({id, process, {}, seen});
   thread_numbers_.emplace(id, number);
   return number;
 }

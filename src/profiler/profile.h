@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/ids.h"
 #include "core/messages.h"
 #include "core/module.h"
@@ -66,6 +67,12 @@ class Profile {
     core::ThreadId id;
     core::ProcessId process;
     std::string name;
+    core::TimePoint seen{};  // first
+  };
+  /// Where a sample was counted.
+  struct Placed {
+    std::uint32_t node = 0;
+    std::uint32_t thread = 0;  // of threads()
   };
 
   /// Node 0 is the root of all stacks, node 1 of the samples with only a pc. A node's parent has a
@@ -75,10 +82,12 @@ class Profile {
 
   explicit Profile(bool by_thread, std::size_t max_nodes = kMaxNodes);
 
-  void add(const core::SampleTaken& sample);
-  void add(const core::ModuleSeen& seen);
+  Placed add(const core::SampleTaken& sample);
+  /// Returns its number in modules().
+  std::size_t add(const core::ModuleSeen& seen);
   void add(const core::ProcessSeen& seen);
-  void add(const core::ThreadSeen& seen);
+  /// Returns its number in threads().
+  std::uint32_t add(const core::ThreadSeen& seen);
   void add(const core::SamplesLost& lost) { counts_.lost += lost.samples; }
 
   [[nodiscard]] const SampleCounts& counts() const { return counts_; }
@@ -89,8 +98,7 @@ class Profile {
   [[nodiscard]] const std::vector<core::ProcessSeen>& processes() const { return processes_; }
   /// The number of processes beyond kMaxProcesses, which are not listed.
   [[nodiscard]] std::uint64_t unlisted_processes() const { return unlisted_processes_; }
-  /// Only filled with --by-thread. The last one stands for all threads beyond kMaxThreads and has
-  /// tid 0.
+  /// The last one stands for all threads beyond kMaxThreads and has tid 0.
   [[nodiscard]] const std::vector<Thread>& threads() const { return threads_; }
   [[nodiscard]] bool is_full() const { return nodes_.size() >= max_nodes_; }
   /// The memory that the tree uses now.
@@ -98,15 +106,15 @@ class Profile {
 
  private:
   void count(const core::SampleTaken& sample);
-  void add_stack(const core::SampleTaken& sample);
-  void add_pc(const core::SampleTaken& sample);
+  std::uint32_t add_stack(const core::SampleTaken& sample, std::uint32_t thread);
+  std::uint32_t add_pc(const core::SampleTaken& sample);
   std::uint32_t child(std::uint32_t node, const Step& step);
   std::uint32_t make_child(std::uint32_t node, std::uint32_t step_id);
   [[nodiscard]] std::uint32_t find_child(std::uint32_t node, const Step& step) const;
   [[nodiscard]] std::uint32_t find_step(const Step& step) const;
   std::uint32_t make_step(const Step& step);
   std::uint32_t collapsed_under(std::uint32_t node);
-  std::uint32_t thread_number(core::ThreadId id, core::ProcessId process);
+  std::uint32_t thread_number(core::ThreadId id, core::ProcessId process, core::TimePoint seen);
   std::uint32_t syscall_number(const std::string& name);
 
   const bool by_thread_;

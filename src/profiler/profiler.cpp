@@ -39,7 +39,11 @@ Profiler::Profiler(ProfilerOptions options, core::Channel<core::Record>& records
       records_(records),
       namer_(std::move(namer)),
       directory_(std::move(directory)),
-      profile_(options_.by_thread, options_.max_nodes) {}
+      profile_(options_.by_thread, options_.max_nodes),
+      recorder_(directory_, options_.started, [this] {
+        const core::RunFacts facts = options_.facts_now ? options_.facts_now() : core::RunFacts();
+        return recorder_state(report(facts, true, nullptr), nullptr);
+      }) {}
 
 void Profiler::run() {
   core::TimePoint next_tick = core::Clock::now() + options_.tick;
@@ -51,11 +55,16 @@ void Profiler::run() {
       return;
     }
     if (core::Clock::now() >= next_tick) {
-      if (options_.on_tick) {
-        options_.on_tick();
-      }
+      tick();
       next_tick = core::Clock::now() + options_.tick;
     }
+  }
+}
+
+void Profiler::tick() {
+  recorder_.tick(profile_, core::Clock::now());
+  if (options_.on_tick) {
+    options_.on_tick();
   }
 }
 
@@ -72,6 +81,10 @@ void Profiler::take(core::Record&& record) {
         } else if constexpr (std::is_same_v<Detail, core::ProbeCountsTaken> ||
                              std::is_same_v<Detail, core::CodeExplored>) {
           probed_.add(detail);
+        } else if constexpr (std::is_same_v<Detail, core::ThreadSeen>) {
+          recorder_.thread_changed(profile_.add(detail));
+        } else if constexpr (std::is_same_v<Detail, core::ModuleSeen>) {
+          recorder_.module_changed(profile_.add(detail));
         } else {
           profile_.add(detail);
         }
@@ -88,7 +101,7 @@ void Profiler::take(core::Record&& record) {
 }
 
 void Profiler::take(const core::SampleTaken& sample) {
-  profile_.add(sample);
+  recorder_.add(sample, profile_.add(sample), profile_);
   open_files_of(sample.stack);
   const SampleCounts& counts = profile_.counts();
   progress_.on_cpu.store(counts.on_cpu, std::memory_order_relaxed);
@@ -137,21 +150,10 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   const CountsContext context = counts_context();
   const std::vector<Function> functions = ranked(named.functions);
-  const RunReport report{.facts = facts,
-                         .version = options_.version,
-                         .snapshot = snapshot,
-                         .by_thread = options_.by_thread,
-                         .wall = options_.wall,
-                         .counts = profile_.counts(),
-                         .code = code ? &*code : nullptr,
-                         .counts_context = context,
-                         .explored = probed_.explored(),
-                         .modules = profile_.modules(),
-                         .processes = profile_.processes(),
-                         .unlisted_processes = profile_.unlisted_processes()};
+  const RunReport run = report(facts, snapshot, code ? &*code : nullptr);
   // The smallest first: they may still fit on a disk that is nearly full.
   std::vector<Output> outputs = {
-      {"run.json", [&](std::ostream& out) { write_run_json(out, report); }},
+      {"run.json", [&](std::ostream& out) { write_run_json(out, run); }},
       {"functions.tsv", [&](std::ostream& out) { write_functions_tsv(out, functions, context); }},
       {"stacks.folded", [&](std::ostream& out) { write_folded(out, named); }}};
   if (options_.flame) {
@@ -172,7 +174,8 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   const std::size_t top = std::min(kTopFunctions, functions.size());
   written.top.assign(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(top));
-  const std::vector<Output> failed = write_outputs(std::move(outputs), written);
+  std::vector<Output> failed = write_outputs(std::move(outputs), written);
+  record_set(run, named, written, failed);
   if (!failed.empty() && !snapshot) {
     write_to_fallback(failed, facts.name, written);
   }
@@ -180,6 +183,42 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
     return tl::unexpected(written.failures.front());
   }
   return written;
+}
+
+RunReport Profiler::report(const core::RunFacts& facts, bool snapshot,
+                           const NamedCode* code) const {
+  return {.facts = facts,
+          .version = options_.version,
+          .snapshot = snapshot,
+          .by_thread = options_.by_thread,
+          .wall = options_.wall,
+          .counts = profile_.counts(),
+          .code = code,
+          .counts_context = counts_context(),
+          .explored = probed_.explored(),
+          .modules = profile_.modules(),
+          .processes = profile_.processes(),
+          .unlisted_processes = profile_.unlisted_processes()};
+}
+
+Recorder::State Profiler::recorder_state(const RunReport& report, const NamedProfile* named) const {
+  return {report.facts,
+          {[report](std::ostream& out) { write_run_json(out, report); }, named, report.code,
+           report.counts_context}};
+}
+
+void Profiler::record_set(const RunReport& report, const NamedProfile& named, WrittenRun& written,
+                          std::vector<Output>& failed) {
+  const Recorder::State state = recorder_state(report, &named);
+  auto file = recorder_.write_set(profile_, state, !report.snapshot);
+  if (file) {
+    written.files.push_back(std::move(*file));
+    return;
+  }
+  written.failures.push_back(std::move(file.error()));
+  failed.push_back({std::string(Recorder::kFile), [this, state](std::ostream& out) {
+                      write_recording(out, profile_, options_.started, state);
+                    }});
 }
 
 std::optional<NamedCode> Profiler::named_code(const core::RunFacts& facts) const {

@@ -17,11 +17,13 @@
 #include "core/run_facts.h"
 #include "profiler/code_profile.h"
 #include "profiler/counted_span.h"
+#include "profiler/formats/run_json.h"
 #include "profiler/named_code.h"
 #include "profiler/named_profile.h"
 #include "profiler/namer.h"
 #include "profiler/probed_profile.h"
 #include "profiler/profile.h"
+#include "profiler/recorder.h"
 #include "profiler/run_directory.h"
 #include "profiler/written_run.h"
 
@@ -83,10 +85,17 @@ class Profiler {
   };
 
   void take(core::Record&& record);
+  void tick();
   void take(const core::SampleTaken& sample);
   void open_files_of(const core::Stack& stack);
   void write_snapshot();
   [[nodiscard]] core::Result<WrittenRun> write_files(const core::RunFacts& facts, bool snapshot);
+  [[nodiscard]] RunReport report(const core::RunFacts& facts, bool snapshot,
+                                 const NamedCode* code) const;
+  [[nodiscard]] Recorder::State recorder_state(const RunReport& report,
+                                               const NamedProfile* named) const;
+  void record_set(const RunReport& report, const NamedProfile& named, WrittenRun& written,
+                  std::vector<Output>& failed);
   [[nodiscard]] std::optional<NamedCode> named_code(const core::RunFacts& facts) const;
   [[nodiscard]] CountsContext counts_context() const;
   [[nodiscard]] std::vector<Output> write_outputs(std::vector<Output> outputs, WrittenRun& written);
@@ -100,6 +109,7 @@ class Profiler {
   Profile profile_;
   CodeProfile code_;
   ProbedProfile probed_;
+  Recorder recorder_;
   Progress progress_;
   std::set<core::ModuleId> unopened_;  // modules whose files were not read yet
 };

@@ -155,6 +155,19 @@ core::Result<std::uint64_t> RunDirectory::write_whole(const std::string& tempora
   return buffer.bytes_written();
 }
 
+core::Result<std::unique_ptr<GrowingFile>> RunDirectory::create_growing(const std::string& name) {
+  // Do not write through what an earlier run left: it could be a link.
+  ::unlinkat(fd_.get(), name.c_str(), 0);
+  const std::string path = path_ + "/" + name;
+  core::UniqueFd file(::openat(fd_.get(), name.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!file.valid()) {
+    return core::fail_errno("opening " + path);
+  }
+  has_files_ = true;
+  return std::make_unique<GrowingFile>(std::move(file), path);
+}
+
 void RunDirectory::remove(const std::string& name) { ::unlinkat(fd_.get(), name.c_str(), 0); }
 
 }  // namespace sp::profiler

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/fd.h"
 #include "core/result.h"
+#include "profiler/growing_file.h"
 
 namespace sp::profiler {
 
@@ -44,6 +46,9 @@ class RunDirectory {
   /// Writes a file under another name and renames it when it is complete, so that a reader finds
   /// the old one, the new one, or none. On an error the old one stays.
   [[nodiscard]] core::Result<WrittenFile> write(const std::string& name, const Writer& writer);
+  /// An empty file that grows under its own name: what has been written can be read at any time.
+  /// A file that an earlier run left is removed.
+  [[nodiscard]] core::Result<std::unique_ptr<GrowingFile>> create_growing(const std::string& name);
   /// Removes a file that an earlier run left; succeeds if there is none.
   void remove(const std::string& name);
 

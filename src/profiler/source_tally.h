@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace sp::profiler {
@@ -13,6 +14,8 @@ class SourceTally {
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
 
   [[nodiscard]] std::uint32_t number(const std::string& file, std::uint32_t line);
+  /// By number, "file:line". Nothing is left here.
+  [[nodiscard]] std::vector<std::string> take_sources() { return std::move(sources_); }
   /// `self` samples were at this line, `total` at this line or in functions called from it.
   void add(std::uint32_t function, std::uint32_t source, std::uint64_t self, std::uint64_t total);
 

@@ -38,7 +38,7 @@ struct SupervisorOptions {
   bool follow_forks = true;
   bool follow_exec = true;
   bool all_threads = true;
-  bool names_threads = false;  // the results tell threads apart
+  bool names_threads = false;  // the recording tells threads apart
   bool no_aslr = false;
   MakeInstrument make_instrument;  // empty: samples only
   SamplerOptions sampler;

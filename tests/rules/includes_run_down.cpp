@@ -62,6 +62,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = 
     {"sys/ptrace.h", {"supervisor/", "arch/"}},
     {"libiberty/", {"symbols/"}},
     {"zlib.h", {"profiler/gzip_stream"}},
+    {"zstd.h", {"profiler/recording/compression"}},
 };
 
 struct Include {

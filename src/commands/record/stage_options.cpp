@@ -14,7 +14,7 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.follow_forks = options.follow.fork;
   out.follow_exec = options.follow.exec;
   out.all_threads = options.all_threads;
-  out.names_threads = options.by_thread;
+  out.names_threads = options.single == cli::Single::off;
   out.no_aslr = options.no_aslr;
   out.make_instrument = choose_instrument(options, analysis);
   out.timer.sample = options.single == cli::Single::off;

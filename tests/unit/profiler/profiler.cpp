@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "profiler/recording/recording_reader.h"
 #include "unit/profiler/counted.h"
 #include "unit/profiler/golden.h"
 #include "unit/profiler/probed.h"
@@ -17,6 +19,31 @@ namespace {
 namespace fs = std::filesystem;
 using test::read_file;
 using test::sample;
+
+struct Recorded {
+  bool finished = false;
+  std::uint64_t samples = 0;
+  std::string threads;  // each with a semicolon
+  std::string names;    // of the functions, in a row
+  std::string facts;
+};
+
+/// Nothing if there is none yet.
+Recorded recording_in(const std::string& directory) {
+  std::ifstream in(directory + "/recording.sp", std::ios::binary);
+  auto reader = RecordingReader::open(in, "recording.sp");
+  if (!reader) {
+    return {};
+  }
+  Recorded recorded{reader->header().finished, reader->samples().weight, {}, {}, reader->facts()};
+  for (const RecordingThread& thread : reader->threads()) {
+    recorded.threads += std::string(thread.name) + ";";
+  }
+  for (const RecordingFunction& function : reader->functions()) {
+    recorded.names += function.self > 0 ? function.name : "";
+  }
+  return recorded;
+}
 
 class ProfilerTest : public testing::Test {
  protected:
@@ -53,7 +80,7 @@ TEST_F(ProfilerTest, reads_until_the_channel_ends_and_writes_every_file) {
   const auto written = profiler.finish(test::facts());
   ASSERT_TRUE(written) << written.error().message();
   EXPECT_TRUE(written->failures.empty());
-  EXPECT_EQ(written->files.size(), 4);
+  EXPECT_EQ(written->files.size(), 5);
   ASSERT_EQ(written->top.size(), 2);
   EXPECT_EQ(written->top[0].self, 2);
   EXPECT_EQ(read_file(path("stacks.folded")), "?1;?2 1\n[truncated];?1;?2 1\n");
@@ -100,7 +127,7 @@ TEST_F(ProfilerTest, probes_beside_samples_have_the_files_of_counted_code) {
   profiler.run();
   const auto written = profiler.finish(test::facts());
   ASSERT_TRUE(written) << written.error().message();
-  EXPECT_EQ(written->files.size(), 5U);
+  EXPECT_EQ(written->files.size(), 6U);
   const std::string blocks = read_file(path("blocks.tsv"));
   EXPECT_NE(blocks.find("\t8\t4\t7\texact-until:7.000\t"), std::string::npos) << blocks;
   EXPECT_NE(blocks.find("\t8\t4\t1\tsampled\t\t\t"), std::string::npos) << blocks;
@@ -144,10 +171,44 @@ TEST_F(ProfilerTest, a_directory_that_is_gone_at_the_end_does_not_lose_the_run) 
   const auto written = profiler.finish(test::facts());
   ::unsetenv("TMPDIR");
   ASSERT_TRUE(written) << written.error().message();
-  EXPECT_EQ(written->failures.size(), 3);
-  EXPECT_EQ(written->files.size(), 3);
+  EXPECT_EQ(written->failures.size(), 4);
+  EXPECT_EQ(written->files.size(), 4);
   EXPECT_NE(written->fallback_directory, "");
   EXPECT_EQ(read_file(written->fallback_directory + "/stacks.folded"), "?1 1\n");
+  EXPECT_EQ(recording_in(written->fallback_directory).names, "?1");
+}
+
+TEST_F(ProfilerTest, records_samples_while_the_run_goes_on) {
+  Profiler profiler({.facts_now = test::facts, .tick = std::chrono::milliseconds(1)}, records_,
+                    std::make_unique<test::TableNamer>(), directory());
+  std::thread stage([&] { profiler.run(); });
+  push(core::ThreadSeen{{}, {}, "worker"});
+  push(sample({1}));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  Recorded recorded;
+  while (recorded.samples == 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    recorded = recording_in(temporary_.path() + "/demo");
+  }
+  EXPECT_EQ(recorded.samples, 1U) << "what a killed run leaves";
+  EXPECT_EQ(recorded.threads, "worker;");
+  EXPECT_FALSE(recorded.finished);
+  EXPECT_NE(recorded.facts.find("\"end\": \"running\""), std::string::npos);
+  push(sample({1}));
+  records_.close();
+  stage.join();
+  const auto written = profiler.finish(test::facts());
+  ASSERT_TRUE(written) << written.error().message();
+  recorded = recording_in(temporary_.path() + "/demo");
+  EXPECT_EQ(recorded.samples, 2U);
+  EXPECT_TRUE(recorded.finished);
+  EXPECT_EQ(recorded.facts, read_file(path("run.json")));
+  EXPECT_EQ(recorded.names, "?1");
+}
+
+TEST_F(ProfilerTest, has_no_recording_of_a_program_that_did_not_start) {
+  { const Profiler profiler({}, records_, std::make_unique<test::TableNamer>(), directory()); }
+  EXPECT_FALSE(fs::exists(temporary_.path() + "/demo"));
 }
 
 TEST_F(ProfilerTest, an_overwritten_runs_flame_graph_does_not_outlive_its_numbers) {

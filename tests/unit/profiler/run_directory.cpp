@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
+#include <span>
+#include <string>
 
 #include "unit/profiler/golden.h"
 #include "unit/profiler/temporary_directory.h"
@@ -141,6 +143,36 @@ TEST(RunDirectory, does_not_write_through_a_link_that_stands_in_the_way) {
   ASSERT_TRUE(run->write("run.json", kHello));
   EXPECT_EQ(read_file(temporary.path() + "/precious"), "keep");
   EXPECT_EQ(read_file(run->path() + "/run.json"), "hello\n");
+}
+
+TEST(RunDirectory, a_growing_file_never_ends_in_the_middle_of_a_piece) {
+  const TemporaryDirectory temporary;
+  auto run = RunDirectory::create(temporary.path(), "demo", false);
+  ASSERT_TRUE(run);
+  std::ofstream(temporary.path() + "/precious") << "keep";
+  fs::create_symlink(temporary.path() + "/precious", run->path() + "/recording.sp");
+  auto file = run->create_growing("recording.sp");
+  ASSERT_TRUE(file) << file.error().message();
+  const std::string piece(1000, 'x');
+  const auto bytes = std::as_bytes(std::span(piece));
+  ASSERT_TRUE((*file)->append(bytes));
+  EXPECT_EQ(read_file(run->path() + "/recording.sp"), piece) << "it can be read at any time";
+  {
+    const FileSizeLimit limit(1500);
+    const auto failed = (*file)->append(bytes);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, EFBIG);
+    EXPECT_NE(failed.error().doing.find("demo/recording.sp"), std::string::npos);
+    EXPECT_EQ(read_file(run->path() + "/recording.sp"), piece);
+  }
+  ASSERT_TRUE((*file)->append(bytes)) << "there is room again";
+  ASSERT_TRUE((*file)->replace(0, bytes.first(0)));
+  EXPECT_EQ(read_file(run->path() + "/recording.sp"), piece + piece);
+  EXPECT_EQ((*file)->size(), 2000U);
+  EXPECT_EQ(read_file(temporary.path() + "/precious"), "keep");
+  EXPECT_TRUE((*file)->has_name());
+  run->remove("recording.sp");
+  EXPECT_FALSE((*file)->has_name());
 }
 
 TEST(RunDirectory, the_fallback_is_a_new_directory_under_tmpdir) {
