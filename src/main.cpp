@@ -13,6 +13,7 @@
 #include "commands/convert/convert.h"
 #include "commands/diff/diff.h"
 #include "commands/doctor/doctor.h"
+#include "commands/info/info.h"
 #include "commands/record/record.h"
 #include "commands/report/report.h"
 
@@ -67,6 +68,9 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::DiffOptions>(&parsed)) {
     return sp::diff::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::InfoOptions>(&parsed)) {
+    return sp::info::run(*options);
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

@@ -72,6 +72,8 @@ std::string_view usage_of(Command command) {
       return "superprofiler report [RUN]";
     case Command::diff:
       return "superprofiler diff A B";
+    case Command::info:
+      return "superprofiler info [RUN]";
     case Command::record:
       break;
   }
@@ -106,7 +108,7 @@ std::string describe_unexpected(const std::vector<std::string>& words, Command c
 // Its words that are not options mean something.
 bool takes_words(Command command) {
   return command == Command::annotate || command == Command::convert ||
-         command == Command::report || command == Command::diff;
+         command == Command::report || command == Command::diff || command == Command::info;
 }
 
 // CLI11's messages begin with the option: "--interval: 1 required TEXT missing", "flame was given a

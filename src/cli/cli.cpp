@@ -167,6 +167,8 @@ Parsed parse_words(std::vector<std::string> words, const std::vector<std::string
       return parse_reader(words, Command::report, read_report, report_help_text);
     case Command::diff:
       return parse_reader(words, Command::diff, read_diff, diff_help_text);
+    case Command::info:
+      return parse_reader(words, Command::info, read_info, info_help_text);
     case Command::record:
       break;
   }

@@ -108,6 +108,7 @@ struct ReportOptions {
   std::string callers;       // of this function; "": not asked for
   std::string callees;
   bool by_module = false;
+  bool by_thread = false;
   double percent_limit = 1;  // 0..100
   bool json = false;
 };
@@ -136,6 +137,12 @@ struct DiffOptions {
   bool json = false;
 };
 
+/// superprofiler info [RUN]
+struct InfoOptions {
+  std::string run;  // a run's directory or its recording; "": the newest one
+  bool json = false;
+};
+
 /// Text to print before exiting: help, version and completions (status 0, complete, for stdout), or
 /// a usage error (status 2, one line without a newline, for stderr).
 struct PrintAndExit {
@@ -144,7 +151,7 @@ struct PrintAndExit {
 };
 
 using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions,
-                            ReportOptions, DiffOptions, PrintAndExit>;
+                            ReportOptions, DiffOptions, InfoOptions, PrintAndExit>;
 
 /// Parses the arguments of main(), and what is set elsewhere. Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv, const Settings& settings = {});

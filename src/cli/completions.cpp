@@ -69,12 +69,14 @@ std::string bash_script() {
   std::string convert_words;
   std::string report_words;
   std::string diff_words;
+  std::string info_words;
   for (const OptionRow& row : option_table()) {
     add_word(row, Command::doctor, doctor_words);
     add_word(row, Command::annotate, annotate_words);
     add_word(row, Command::convert, convert_words);
     add_word(row, Command::report, report_words);
     add_word(row, Command::diff, diff_words);
+    add_word(row, Command::info, info_words);
     add_word(row, Command::record, words);
     if (row.value_optional) {
       words += fmt::format(" --{}={}", row.name, row.choices);
@@ -93,22 +95,23 @@ std::string bash_script() {
       "  esac\n"
       "  local words='{}'\n"
       "  if ((COMP_CWORD == 1)); then\n"
-      "    words+=' doctor annotate convert report diff'\n"
+      "    words+=' doctor annotate convert report diff info'\n"
       "  elif [[ ${{COMP_WORDS[1]}} == doctor ]]; then\n"
       "    words='{}'\n"
-      "  elif [[ ${{COMP_WORDS[1]}} =~ ^(annotate|convert|report|diff)$ ]]; then\n"
+      "  elif [[ ${{COMP_WORDS[1]}} =~ ^(annotate|convert|report|diff|info)$ ]]; then\n"
       "    case ${{COMP_WORDS[1]}} in\n"
       "      annotate) words='{}' ;;\n"
       "      convert) words='{}' ;;\n"
       "      report) words='{}' ;;\n"
       "      diff) words='{}' ;;\n"
+      "      info) words='{}' ;;\n"
       "    esac\n"
       "    if [[ $cur != -* && ($COMP_CWORD == 2 || ${{COMP_WORDS[1]}} == diff) ]]; then\n"
       "      mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
       "      return\n"
       "    fi\n"
       "  fi\n",
-      words, doctor_words, annotate_words, convert_words, report_words, diff_words);
+      words, doctor_words, annotate_words, convert_words, report_words, diff_words, info_words);
   return script.append(kBashTail);
 }
 
@@ -150,7 +153,7 @@ std::string zsh_script() {
       "  if ((${words[(I)--]})); then\n"
       "    _command_names -e\n"
       "  else\n"
-      "    compadd doctor annotate convert report diff\n"
+      "    compadd doctor annotate convert report diff info\n"
       "  fi\n"
       "}\n"
       "_superprofiler() {\n"
@@ -213,7 +216,10 @@ std::string fish_script() {
       "-d 'the functions of a run'\n"
       "complete -c superprofiler -n __fish_is_first_token -a diff "
       "-d 'what differs between two runs'\n"
-      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate convert report diff' "
+      "complete -c superprofiler -n __fish_is_first_token -a info "
+      "-d 'what a recording holds'\n"
+      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate convert report diff "
+      "info' "
       "-a '(__fish_complete_directories)'\n"
       // Words after -- are completed as that command's.
       "function __superprofiler_command\n"

@@ -27,6 +27,10 @@ std::string_view format_of(std::string_view file) {
       {".csv", "csv"},
       {".fdata", "bolt"},
       {".afdo", "autofdo"},
+      {".perf.txt", "perf-script"},
+      {".firefox.json.gz", "firefox"},
+      {".trace.json", "chrome"},
+      {".perfetto-trace", "perfetto"},
   });
   for (const auto& [suffix, format] : kSuffixes) {
     if (name.ends_with(suffix)) {

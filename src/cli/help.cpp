@@ -26,7 +26,7 @@ Examples
   superprofiler doctor -p 1234                   can 1234 be profiled?
 Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
 blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run; the
-target continues. doctor, annotate, convert, report, diff have their own --help.
+target continues. doctor, annotate, convert, report, diff, info have their own --help.
 )help";
 
 std::string option_line(const OptionRow& row) {
@@ -37,6 +37,17 @@ std::string option_line(const OptionRow& row) {
   }
   left += left.size() + 2 <= kHelpColumn ? std::string(kHelpColumn - left.size(), ' ') : "  ";
   return fmt::format("{}{}\n", left, row.help);
+}
+
+// The line without the names of the subcommands that have the option: "report, diff: ".
+std::string line_of_reader(const OptionRow& row) {
+  OptionRow shown = row;
+  const std::size_t colon = row.help.find(": ");
+  if (colon != std::string_view::npos &&
+      command_named(row.help.substr(0, row.help.find_first_of(",:")))) {
+    shown.help.remove_prefix(colon + 2);
+  }
+  return option_line(shown);
 }
 
 }  // namespace
@@ -88,7 +99,8 @@ std::string annotate_help_text() {
 std::string convert_help_text() {
   std::string text =
       "superprofiler convert [RUN] -f FORMAT [-o FILE]: writes a run in the format of\n"
-      "another program. RUN is the directory of a run; left out, the newest in output/.\n"
+      "another program. RUN is the directory of a run, or a recording.sp; left out, the\n"
+      "newest in output/.\n"
       "The file is RUN/NAME.SUFFIX (callgrind: RUN/callgrind.out.NAME) and replaces an\n"
       "earlier one.\n\n"
       "  callgrind   exact instructions, calls, jumps, and samples: kcachegrind,\n"
@@ -102,16 +114,18 @@ std::string convert_help_text() {
       "  bolt        exact branches of a program, or of --module FILE, for llvm-bolt:\n"
       "              NAME.fdata. Reads the program. Record it with -s\n"
       "  autofdo     exact counts of its source lines, for clang -fprofile-sample-use:\n"
-      "              NAME.afdo. Reads its debug information\n\n"
+      "              NAME.afdo. Reads its debug information\n"
+      "  perf-script each sample with its time and thread, as perf script prints it\n"
+      "  firefox     the threads with their samples: https://profiler.firefox.com,\n"
+      "              NAME.firefox.json.gz\n"
+      "  chrome      the threads on a time line: https://ui.perfetto.dev, speedscope,\n"
+      "              NAME.trace.json\n"
+      "  perfetto    the same for https://ui.perfetto.dev, NAME.perfetto-trace\n\n"
       "  -f, --format FORMAT         left out: by the name after -o\n"
       "  -o, --output FILE           write there; -: to stdout\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::convert) && row.name != "format" && row.name != "output") {
-      std::string line = option_line(row);
-      if (const auto named = line.find("convert: "); named != std::string::npos) {
-        line.erase(named, std::string_view("convert: ").size());
-      }
-      text += line;
+      text += line_of_reader(row);
     }
   }
   return text +
@@ -128,11 +142,8 @@ std::string report_help_text() {
       "without parameters, a glob or a /regex/.\n\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::report)) {
-      std::string line = option_line(row);
-      if (const auto named = line.find("report: "); named != std::string::npos) {
-        line.erase(named, std::string_view("report: ").size());
-      }
-      text += line;
+      text += row.name == "by-thread" ? "      --by-thread             threads, not functions\n"
+                                      : line_of_reader(row);
     }
   }
   return text +
@@ -160,21 +171,29 @@ std::string diff_help_text() {
     if (!row.is_for(Command::diff)) {
       continue;
     }
-    std::string line = row.name == "flame"
-                           ? "      --flame                 write B/diff.svg: red more, blue less\n"
-                       : row.name == "output"
-                           ? "  -o, --output FILE           write the flame graph there\n"
-                           : option_line(row);
-    for (const std::string_view named : {"report, diff: ", "diff: "}) {
-      if (const auto at = line.find(named); at != std::string::npos) {
-        line.erase(at, named.size());
-      }
-    }
-    text += line;
+    text += row.name == "flame"
+                ? "      --flame                 write B/diff.svg: red more, blue less\n"
+            : row.name == "output" ? "  -o, --output FILE           write the flame graph there\n"
+                                   : line_of_reader(row);
   }
   return text +
          "\nStatus 0; 1 if a rule is broken; 2 if the command line is wrong; 125 if a run\n"
          "cannot be read.\n";
+}
+
+std::string info_help_text() {
+  std::string text =
+      "superprofiler info [RUN]: prints what the recording of a run holds: samples with\n"
+      "their times and threads, stacks, names, counts, modules. RUN is the directory of\n"
+      "a run, or its recording.sp; left out, the newest in output/.\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::info)) {
+      text += line_of_reader(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 2 if the command line is wrong; 125 if there is no recording. One that\n"
+         "is cut or damaged is read up to there, and a line says so.\n";
 }
 
 std::string version_text() { return "superprofiler " SP_VERSION "\n"; }

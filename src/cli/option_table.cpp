@@ -19,12 +19,14 @@ constexpr Commands kAnnotateToo{record, annotate};
 constexpr Commands kFilesToo{record, convert, diff};
 constexpr Commands kFlame{record, diff};
 constexpr Commands kConvertOnly{convert};
+constexpr Commands kReportToo{record, report};
 constexpr Commands kReportOnly{report};
 constexpr Commands kDiffOnly{diff};
-constexpr Commands kJson{report, diff};
-constexpr Commands kEvery{record, doctor, annotate, convert, report, diff};
+constexpr Commands kJson{report, diff, info};
+constexpr Commands kEvery{record, doctor, annotate, convert, report, diff, info};
 
-constexpr std::string_view kFormats = "callgrind speedscope pprof folded svg csv bolt autofdo";
+constexpr std::string_view kFormats =
+    "callgrind speedscope pprof folded svg csv bolt autofdo perf-script firefox chrome perfetto";
 
 constexpr auto kOptions = std::to_array<OptionRow>({
     {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
@@ -59,7 +61,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Group::exact},
 
     {"flame", '\0', "", "write flamegraph.svg too", Group::output, Completes::nothing, "", kFlame},
-    {"by-thread", '\0', "", "separate stacks for each thread", Group::output},
+    {"by-thread", '\0', "", "separate stacks for each thread", Group::output, Completes::nothing,
+     "", kReportToo},
     {"output", 'o', "DIR", "parent directory of runs [output]", Group::output,
      Completes::directories, "", kFilesToo},
     {"name", '\0', "NAME", "name of the run [PROGRAM-PID]", Group::output},
@@ -82,7 +85,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Group::output, Completes::nothing, "", kDiffOnly},
     {"limit", '\0', "N", "diff: the N functions that differ most; 0: all [20]", Group::output,
      Completes::nothing, "", kDiffOnly},
-    {"json", '\0', "", "report, diff: JSON", Group::output, Completes::nothing, "", kJson},
+    {"json", '\0', "", "report, diff, info: JSON", Group::output, Completes::nothing, "", kJson},
     {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
      Completes::directories, "", kAnnotateToo},
 
@@ -106,7 +109,8 @@ std::optional<Command> command_named(std::string_view word) {
                                                             {"annotate", annotate},
                                                             {"convert", convert},
                                                             {"report", report},
-                                                            {"diff", diff}})) {
+                                                            {"diff", diff},
+                                                            {"info", info}})) {
     if (word == name) {
       return command;
     }

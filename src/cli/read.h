@@ -21,6 +21,8 @@ namespace sp::cli {
 /// "[F:]METRIC>N", N with %, or for a time with a unit. An unknown metric names the nearest.
 [[nodiscard]] core::Result<DiffRule> read_rule(std::string_view text);
 
+[[nodiscard]] core::Result<InfoOptions> read_info(const Arguments& given);
+
 /// The run that `command` is to read: "" if none is given. `usage`: how to name one.
 [[nodiscard]] core::Result<std::string> read_run_name(const Arguments& given,
                                                       std::string_view command,

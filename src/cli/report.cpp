@@ -43,13 +43,18 @@ Result<ReportOptions> read_report(const Arguments& given) {
   options.callers = given.last("callers").value_or("");
   options.callees = given.last("callees").value_or("");
   options.by_module = given.has("by-module");
+  options.by_thread = given.has("by-thread");
   for (const char* const option : {"callers", "callees"}) {
     if (given.has(option) && given.last(option)->empty()) {
       return fail(fmt::format("--{0}: the function's name is empty; write --{0} F", option));
     }
   }
-  if (given.has("callers") + given.has("callees") + given.has("by-module") > 1) {
-    return fail("report prints one table: give --callers, --callees or --by-module alone");
+  if (given.has("callers") + given.has("callees") + options.by_module + options.by_thread > 1) {
+    return fail(
+        "report prints one table: give --callers, --callees, --by-module or --by-thread alone");
+  }
+  if (options.by_thread && options.sort == ReportOptions::Sort::calls) {
+    return fail("report --by-thread: calls are not counted by thread; leave --sort out");
   }
   if (const auto limit = given.last("percent-limit")) {
     const auto percent = parse_number("percent-limit", *limit, 0, 100);
@@ -60,6 +65,14 @@ Result<ReportOptions> read_report(const Arguments& given) {
   }
   options.json = given.has("json");
   return options;
+}
+
+Result<InfoOptions> read_info(const Arguments& given) {
+  auto run = read_run_name(given, "info", "superprofiler info output/NAME");
+  if (!run) {
+    return tl::unexpected(run.error());
+  }
+  return InfoOptions{std::move(*run), given.has("json")};
 }
 
 }  // namespace sp::cli

@@ -41,7 +41,7 @@ std::vector<std::string_view> rivals_of(std::string_view option) {
 
 /// What a run writes; the subcommands that read runs have options of these names with a meaning of
 /// their own.
-constexpr std::array<std::string_view, 2> kOfRuns{"output", "flame"};
+constexpr std::array<std::string_view, 3> kOfRuns{"output", "flame", "by-thread"};
 
 bool is_set_for(const OptionRow& row, Command command) {
   const bool is_of_runs = std::find(kOfRuns.begin(), kOfRuns.end(), row.name) != kOfRuns.end();

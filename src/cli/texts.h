@@ -12,6 +12,7 @@ namespace sp::cli {
 [[nodiscard]] std::string convert_help_text();
 [[nodiscard]] std::string report_help_text();
 [[nodiscard]] std::string diff_help_text();
+[[nodiscard]] std::string info_help_text();
 [[nodiscard]] std::string version_text();
 
 /// A script for `shell`: bash, zsh or fish; "" for any other.

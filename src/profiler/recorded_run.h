@@ -36,6 +36,7 @@ struct RecordedRun {
   std::uint64_t on_cpu = 0;  // of the samples
   /// Nothing that ran in a counted module is without a count: --single, or -a.
   bool counts_all = false;
+  double interval_us = 0;  // mean, between samples; 0 if unknown
 
   /// "sampled, on-CPU, 4,218 samples", "not sampled"
   [[nodiscard]] std::string sampling() const;

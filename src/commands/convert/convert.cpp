@@ -12,6 +12,7 @@
 #include "commands/run_files/output_file.h"
 #include "core/log.h"
 #include "profiler/describe.h"
+#include "profiler/text.h"
 
 namespace sp::convert {
 namespace {
@@ -46,7 +47,14 @@ Result<Input> read_input(const std::string& directory, const Format& format,
   if (const auto enough = check_content(format, *run, directory); !enough) {
     return tl::unexpected(enough.error());
   }
-  Input input{std::move(*run), nullptr, std::nullopt, {}, std::nullopt, {}};
+  Input input{std::move(*run), nullptr, std::nullopt, std::nullopt, {}, std::nullopt, {}};
+  if (format.needs_recording) {
+    auto recording = open_recording(format, input.run, directory);
+    if (!recording) {
+      return tl::unexpected(recording.error());
+    }
+    input.recording.emplace(std::move(*recording));
+  }
   auto stacks = run_files::read_stacks(directory, input.notes);
   if (!stacks) {
     return tl::unexpected(stacks.error());
@@ -67,6 +75,18 @@ Result<Input> read_input(const std::string& directory, const Format& format,
     }
   }
   return input;
+}
+
+void note_recording(Input& input) {
+  profiler::RecordingReader& reader = input.recording->reader;
+  if (const std::uint64_t stride = reader.samples().stride; stride > 1) {
+    input.notes.push_back(
+        fmt::format("one of {} samples was recorded with its time: the file has these",
+                    profiler::grouped(stride)));
+  }
+  if (!reader.damage().empty()) {
+    input.notes.push_back(reader.damage());
+  }
 }
 
 int fail(const core::Error& error) {
@@ -91,14 +111,17 @@ int run(const cli::ConvertOptions& options) {
   if (!input) {
     return fail(input.error());
   }
-  const std::string path =
-      options.output.empty()
-          ? fmt::format("{}/{}{}{}", *directory, format.before, input->run.name, format.behind)
-          : options.output;
+  const std::string path = options.output.empty()
+                               ? fmt::format("{}/{}{}{}", run_files::directory_of(*directory),
+                                             format.before, input->run.name, format.behind)
+                               : options.output;
   const auto written =
       run_files::write_output(path, [&](std::ostream& out) { format.write(*input, out); });
   if (!written) {
     return fail(written.error());
+  }
+  if (input->recording) {
+    note_recording(*input);
   }
   run_files::print_notes(input->notes, *input->stacks, "the file");
   if (path != "-") {

@@ -12,9 +12,13 @@
 #include "profiler/formats/autofdo.h"
 #include "profiler/formats/bolt.h"
 #include "profiler/formats/callgrind.h"
+#include "profiler/formats/chrome.h"
+#include "profiler/formats/firefox.h"
 #include "profiler/formats/flamegraph_svg.h"
 #include "profiler/formats/folded.h"
 #include "profiler/formats/functions_csv.h"
+#include "profiler/formats/perf_script.h"
+#include "profiler/formats/perfetto.h"
 #include "profiler/formats/pprof.h"
 #include "profiler/formats/speedscope.h"
 #include "profiler/gzip_stream.h"
@@ -56,9 +60,26 @@ void write_svg(Input& input, std::ostream& out) {
 }
 
 void write_csv(Input& input, std::ostream& out) {
-  // Behind the rows of functions.tsv are frames of stacks.folded.
-  const auto functions = input.stacks->functions();
-  profiler::write_functions_csv(out, functions.first(input.stacks->rows()));
+  profiler::write_functions_csv(out, input.stacks->rows());
+}
+
+void write_perf_script(Input& input, std::ostream& out) {
+  profiler::write_perf_script(out, input.run, input.recording->reader);
+}
+
+void write_chrome(Input& input, std::ostream& out) {
+  profiler::write_chrome(out, input.run, input.recording->reader);
+}
+
+void write_firefox(Input& input, std::ostream& out) {
+  profiler::GzipBuffer buffer(out);
+  std::ostream compressed(&buffer);
+  profiler::write_firefox(compressed, input.run, input.recording->reader);
+  buffer.finish();
+}
+
+void write_perfetto(Input& input, std::ostream& out) {
+  profiler::write_perfetto(out, input.run, input.recording->reader);
 }
 
 core::Result<void> read_bolt_code(Input& input) {
@@ -107,19 +128,36 @@ void write_autofdo(Input& input, std::ostream& out) {
 }
 
 constexpr auto kFormats = std::to_array<Format>({
-    {"callgrind", "callgrind.out.", "", "callgrind_annotate", false, false, true, write_callgrind},
-    {"speedscope", "", ".speedscope.json", "speedscope", false, true, false, write_speedscope},
-    {"pprof", "", ".pb.gz", "go tool pprof -http=:", true, false, true, write_pprof},
-    {"folded", "", ".folded", "flamegraph.pl", false, true, false, write_folded},
-    {"svg", "", ".svg", "xdg-open", false, true, false, write_svg},
-    {"csv", "", ".csv", "xdg-open", false, false, true, write_csv},
+    {"callgrind", "callgrind.out.", "", "callgrind_annotate", false, false, true, false,
+     write_callgrind},
+    {"speedscope", "", ".speedscope.json", "speedscope", false, true, false, false,
+     write_speedscope},
+    {"pprof", "", ".pb.gz", "go tool pprof -http=:", true, false, true, false, write_pprof},
+    {"folded", "", ".folded", "flamegraph.pl", false, true, false, false, write_folded},
+    {"svg", "", ".svg", "xdg-open", false, true, false, false, write_svg},
+    {"csv", "", ".csv", "xdg-open", false, false, true, false, write_csv},
     {"bolt", "", ".fdata",
      "llvm-bolt PROGRAM -o PROGRAM.bolt -reorder-blocks=ext-tsp -reorder-functions=hfsort "
      "-split-functions -data",
-     false, false, true, write_bolt, read_bolt_code},
-    {"autofdo", "", ".afdo", "clang -O2 -fprofile-sample-use=", false, false, true, write_autofdo,
-     check_debug_information},
+     false, false, true, false, write_bolt, read_bolt_code},
+    {"autofdo", "", ".afdo", "clang -O2 -fprofile-sample-use=", false, false, true, false,
+     write_autofdo, check_debug_information},
+    {"perf-script", "", ".perf.txt", "speedscope", false, true, false, true, write_perf_script},
+    {"firefox", "", ".firefox.json.gz", "samply load", true, true, false, true, write_firefox},
+    {"chrome", "", ".trace.json", "speedscope", false, true, false, true, write_chrome},
+    {"perfetto", "", ".perfetto-trace", "trace_processor", true, true, false, true, write_perfetto},
 });
+
+/// The formats for the run that do not need something.
+std::string names_of(const profiler::RecordedRun& run, bool Format::*need) {
+  std::string names;
+  for (const Format& format : kFormats) {
+    if (!(format.*need) && (format.read_file == nullptr || !run.counts_kind.empty())) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+    }
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -140,15 +178,21 @@ core::Result<void> check_content(const Format& format, const profiler::RecordedR
   if (!format.needs_stacks || run.with_stack > 0) {
     return {};
   }
-  std::string left;
-  for (const Format& other : kFormats) {
-    if (!other.needs_stacks && (other.read_file == nullptr || !run.counts_kind.empty())) {
-      left += fmt::format("{}{}", left.empty() ? "" : ", ", other.name);
-    }
-  }
   return core::fail(
       fmt::format("the run in {} has no stacks, so nothing for {}; formats that are left: {}",
-                  directory, format.name, left));
+                  directory, format.name, names_of(run, &Format::needs_stacks)));
+}
+
+core::Result<run_files::RecordingFile> open_recording(const Format& format,
+                                                      const profiler::RecordedRun& run,
+                                                      const std::string& directory) {
+  auto recording = run_files::open_recording(directory);
+  if (!recording) {
+    return core::fail(fmt::format("{} needs a recording: {}; formats that are left: {}",
+                                  format.name, recording.error().message(),
+                                  names_of(run, &Format::needs_recording)));
+  }
+  return recording;
 }
 
 std::string kinds(const Format& format, const Input& input) {

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "commands/convert/code_file.h"
-#include "commands/run_files/stack_file.h"
+#include "commands/run_files/recording_file.h"
+#include "commands/run_files/run_stacks.h"
 #include "core/result.h"
 #include "profiler/recorded_run.h"
 
@@ -16,7 +17,8 @@ namespace sp::convert {
 /// What a writer takes and says.
 struct Input {
   profiler::RecordedRun run;
-  std::unique_ptr<run_files::StackFile> stacks;
+  std::unique_ptr<run_files::RunStacks> stacks;
+  std::optional<run_files::RecordingFile> recording;  // of formats that need it
   std::optional<profiler::RecordedCode> code;  // of formats that have counts, if there are any
   std::vector<std::string> notes;              // for the user
   std::optional<CodeFile> file{};              // of formats that need one
@@ -31,6 +33,7 @@ struct Format {
   bool is_binary = false;
   bool needs_stacks = false;
   bool has_counts = false;
+  bool needs_recording = false;  // the time and thread of each sample
   void (*write)(Input& input, std::ostream& out) = nullptr;
   /// Of formats that are of one module's code: what is to be made of its file before writing.
   core::Result<void> (*read_file)(Input& input) = nullptr;
@@ -43,6 +46,10 @@ struct Format {
 [[nodiscard]] core::Result<void> check_content(const Format& format,
                                                const profiler::RecordedRun& run,
                                                const std::string& directory);
+
+/// recording.sp of a run. Error: there is none; the message has the formats that are left.
+[[nodiscard]] core::Result<run_files::RecordingFile> open_recording(
+    const Format& format, const profiler::RecordedRun& run, const std::string& directory);
 
 /// "sampled, on-CPU, 4,218 samples; counts mixed": what the numbers in the file are.
 [[nodiscard]] std::string kinds(const Format& format, const Input& input);

@@ -12,8 +12,10 @@
 #include "commands/report/report_text.h"
 #include "commands/report/tables.h"
 #include "commands/run_files/finished_run.h"
+#include "commands/run_files/recording_file.h"
 #include "commands/run_files/similar_names.h"
 #include "core/log.h"
+#include "profiler/text.h"
 #include "symbols/code_selection.h"
 
 namespace sp::report {
@@ -26,7 +28,7 @@ constexpr int kFailure = 125;
 
 struct Input {
   profiler::RecordedRun run;
-  std::unique_ptr<run_files::StackFile> stacks;
+  std::unique_ptr<run_files::RunStacks> stacks;
   std::vector<std::string> notes;
 };
 
@@ -108,6 +110,24 @@ Result<Content> callers_or_callees(const cli::ReportOptions& options, const std:
                  fmt::format("{} of {}", callers ? "callers" : "callees", asked)};
 }
 
+Result<Content> threads(const std::string& directory, Input& input) {
+  auto recording = run_files::open_recording(directory);
+  if (!recording) {
+    return tl::unexpected(recording.error());
+  }
+  const profiler::RecordingSamples kept = recording->reader.samples();
+  if (kept.stride > 1) {
+    input.notes.push_back(
+        fmt::format("of {} samples one was kept with its thread: the numbers are of these",
+                    profiler::grouped(kept.stride)));
+  }
+  Content content{thread_rows(recording->reader), kept.weight, "threads"};
+  if (!recording->reader.damage().empty()) {
+    input.notes.push_back(recording->reader.damage());
+  }
+  return content;
+}
+
 }  // namespace
 
 int run(const cli::ReportOptions& options) {
@@ -122,7 +142,15 @@ int run(const cli::ReportOptions& options) {
   Content content{{}, input->run.samples, options.by_module ? "modules" : "functions"};
   Sort sort = options.sort.value_or(input->run.samples > 0 ? Sort::self : Sort::calls);
   const bool is_of_functions = options.callers.empty() && options.callees.empty();
-  if (is_of_functions) {
+  const bool has_self = is_of_functions && !options.by_thread;
+  if (options.by_thread) {
+    auto of_threads = threads(*directory, *input);
+    if (!of_threads) {
+      return fail(of_threads.error());
+    }
+    content = std::move(*of_threads);
+    sort = Sort::total;
+  } else if (is_of_functions) {
     content.rows = options.by_module ? module_rows(*input->stacks) : function_rows(*input->stacks);
   } else {
     auto asked = callers_or_callees(options, *directory, *input);
@@ -134,8 +162,8 @@ int run(const cli::ReportOptions& options) {
   }
   const Table table =
       make_table(std::move(content.rows), content.samples, sort, options.percent_limit);
-  const Title title{input->run.command,     input->run.sampling(), content.of,
-                    input->run.counts_kind, is_of_functions,       !options.by_module};
+  const Title title{input->run.command, input->run.sampling(), content.of, input->run.counts_kind,
+                    has_self,           !options.by_module};
   options.json ? write_json(std::cout, title, table) : write_text(std::cout, title, table);
   std::cout.flush();
   if (!std::cout) {

@@ -83,6 +83,24 @@ std::vector<Row> module_rows(profiler::StackSource& stacks) {
   return rows;
 }
 
+std::vector<Row> thread_rows(profiler::RecordingReader& recording) {
+  std::vector<Row> rows;
+  for (const profiler::RecordingThread& thread : recording.threads()) {
+    Row row;
+    row.name = thread.id.tid == 0 ? std::string(thread.name)
+                                  : fmt::format("{} ({})", thread.name, thread.id.tid);
+    row.module = fmt::format("pid {}", thread.process.pid);
+    rows.push_back(std::move(row));
+  }
+  recording.for_each_sample([&](const profiler::RecordingSample& sample) {
+    if (sample.thread < rows.size()) {
+      rows[sample.thread].total += sample.weight;
+    }
+  });
+  std::erase_if(rows, [](const Row& row) { return row.total == 0; });
+  return rows;
+}
+
 std::vector<Row> caller_rows(const CallgrindGraph& graph, const profiler::RecordedCode* code,
                              const Matches& matches, bool callers) {
   const auto& nodes = graph.nodes();

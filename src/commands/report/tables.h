@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "profiler/formats/callgrind_graph.h"
 #include "profiler/recorded_run.h"
+#include "profiler/recording/recording_reader.h"
 
 namespace sp::report {
 
@@ -38,6 +39,8 @@ using Matches = std::function<bool(std::string_view name)>;
 [[nodiscard]] std::vector<Row> function_rows(profiler::StackSource& stacks);
 /// A stack counts once in the total of each module that it has a function of.
 [[nodiscard]] std::vector<Row> module_rows(profiler::StackSource& stacks);
+/// The threads of a run, and the processes that they are of as modules, with their samples.
+[[nodiscard]] std::vector<Row> thread_rows(profiler::RecordingReader& recording);
 /// Functions that call those with a matching name, or are called by them: samples of stacks in
 /// which they do, as `total`, and calls along counted edges. Calls of one function by itself are
 /// counted, not sampled.

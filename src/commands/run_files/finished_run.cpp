@@ -3,15 +3,20 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
+#include "commands/run_files/recorded_run.h"
+#include "commands/run_files/stack_file.h"
 #include "commands/run_files/tsv_file.h"
 #include "core/log.h"
 #include "profiler/describe.h"
+#include "profiler/source_place.h"
 
 namespace sp::run_files {
 namespace {
@@ -77,9 +82,24 @@ profiler::RecordedModule module_of(const json& module) {
   return recorded;
 }
 
+/// Gives the name of its directory to a run that has none.
+Result<profiler::RecordedRun> with_names(Result<profiler::RecordedRun> run,
+                                         const std::string& directory) {
+  if (run && run->name.empty()) {
+    run->name = std::filesystem::path(directory).lexically_normal().filename().string();
+  }
+  if (run && run->command.empty()) {
+    run->command = run->name;
+  }
+  return run;
+}
+
 }  // namespace
 
 Result<profiler::RecordedRun> read_run(const std::string& directory) {
+  if (is_only_recorded(directory, "run.json")) {
+    return with_names(recorded_run(directory), directory);
+  }
   const std::string path = directory + "/run.json";
   std::ifstream file(path, std::ios::binary);
   if (!file) {
@@ -88,22 +108,23 @@ Result<profiler::RecordedRun> read_run(const std::string& directory) {
                     "output/PROGRAM-PID",
                     directory, path));
   }
-  const json run = json::parse(file, nullptr, false);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return with_names(parse_run(text.str(), path), directory);
+}
+
+Result<profiler::RecordedRun> parse_run(const std::string& text_of_run, const std::string& path) {
+  const json run = json::parse(text_of_run, nullptr, false);
   if (!run.is_object() || !at(run, "modules").is_array() || !at(run, "samples").is_object()) {
     return fail(path + " is damaged: it is not what superprofiler has written");
   }
   profiler::RecordedRun recorded;
   recorded.name = text(at(run, "name"));
-  if (recorded.name.empty()) {
-    recorded.name = std::filesystem::path(directory).lexically_normal().filename().string();
-  }
   recorded.command = command_line(at(run, "command"));
-  if (recorded.command.empty()) {
-    recorded.command = recorded.name;
-  }
   recorded.version = text(at(run, "superprofiler_version"));
   recorded.started_ns = nanoseconds_of(text(at(run, "started_at")));
   recorded.elapsed_seconds = real(at(run, "elapsed_seconds"));
+  recorded.interval_us = real(at(at(run, "cost"), "mean_interval_us"));
   recorded.wall = text(at(at(run, "samples"), "clock")) == "wall";
   recorded.samples = whole(at(at(run, "samples"), "total"));
   recorded.with_stack = whole(at(at(run, "samples"), "with_stack"));
@@ -130,7 +151,7 @@ Result<std::vector<profiler::RecordedFunction>> read_functions(const std::string
   }
   std::vector<profiler::RecordedFunction> functions;
   while (file->next()) {
-    const SourcePlace source = source_place(file->text(2));
+    const profiler::SourcePlace source = profiler::source_place(file->text(2));
     const auto self = file->number(3);
     const auto total = file->number(4);
     if (!self || !total || (!file->raw(5).empty() && !file->number(5))) {
@@ -146,28 +167,47 @@ Result<std::vector<profiler::RecordedFunction>> read_functions(const std::string
   return functions;
 }
 
-Result<std::unique_ptr<StackFile>> read_stacks(const std::string& directory,
+Result<std::unique_ptr<RunStacks>> read_stacks(const std::string& directory,
                                                std::vector<std::string>& notes) {
+  if (is_only_recorded(directory, "stacks.folded") ||
+      is_only_recorded(directory, "functions.tsv")) {
+    return recorded_stacks(directory);
+  }
   auto functions = read_functions(directory, notes);
   if (!functions) {
     return tl::unexpected(functions.error());
   }
-  return StackFile::open(directory + "/stacks.folded", std::move(*functions));
+  auto file = StackFile::open(directory + "/stacks.folded", std::move(*functions));
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  return std::move(*file);
 }
 
 Result<std::string> named_or_newest_run(const std::string& named) {
   return named.empty() ? newest_run("output") : Result<std::string>(named);
 }
 
-void print_notes(std::vector<std::string> notes, const StackFile& stacks, std::string_view output) {
-  if (!stacks.damage().empty()) {
+void print_notes(std::vector<std::string> notes, const RunStacks& stacks, std::string_view output) {
+  if (!stacks.damage().empty() &&
+      std::find(notes.begin(), notes.end(), stacks.damage()) == notes.end()) {
     notes.push_back(stacks.damage());
   }
   for (const std::string& note : notes) {
-    const bool is_damage = note.find("is damaged") != std::string::npos;
+    const bool is_damage = note.find(" is damaged ") != std::string::npos ||
+                           note.find(" is cut at ") != std::string::npos;
     core::print_note(is_damage ? fmt::format("{}; what stands before that is in {}", note, output)
                                : note);
   }
+}
+
+std::string directory_of(const std::string& run) {
+  std::error_code error;
+  const std::filesystem::path path(run);
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return run;
+  }
+  return path.has_parent_path() ? path.parent_path().string() : ".";
 }
 
 Result<std::string> newest_run(const std::string& parent) {
@@ -177,11 +217,13 @@ Result<std::string> newest_run(const std::string& parent) {
   fs::file_time_type written{};
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
        entry.increment(error)) {
-    std::error_code none;
-    const auto time = fs::last_write_time(entry->path() / "run.json", none);
-    if (!none && (newest.empty() || time > written)) {
-      newest = entry->path().string();
-      written = time;
+    for (const char* const file : {"run.json", "recording.sp"}) {
+      std::error_code none;
+      const auto time = fs::last_write_time(entry->path() / file, none);
+      if (!none && (newest.empty() || time > written)) {
+        newest = entry->path().string();
+        written = time;
+      }
     }
   }
   if (newest.empty()) {

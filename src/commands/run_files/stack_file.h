@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "commands/run_files/run_stacks.h"
 #include "core/result.h"
 #include "profiler/recorded_run.h"
 
@@ -15,7 +16,7 @@ namespace sp::run_files {
 
 /// stacks.folded, read as often as wanted. Holds the names of functions, one frame's text, and the
 /// numbers of one stack.
-class StackFile final : public profiler::StackSource {
+class StackFile final : public RunStacks {
  public:
   /// `rows` are those of functions.tsv. A frame whose name only one of them has is that function;
   /// other frames become functions without a module.
@@ -26,12 +27,12 @@ class StackFile final : public profiler::StackSource {
     return functions_;
   }
   void for_each(const Visit& visit) override;
-  /// How many of functions(), the first ones, are rows of functions.tsv.
-  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::vector<profiler::RecordedFunction> rows() const override {
+    return {functions_.begin(), functions_.begin() + static_cast<std::ptrdiff_t>(rows_)};
+  }
 
-  /// "PATH is damaged in line 7"; "" if it is not. Known from the beginning: the lines before it
-  /// are read.
-  [[nodiscard]] const std::string& damage() const { return damage_; }
+  /// "PATH is damaged in line 7"; known from the beginning.
+  [[nodiscard]] const std::string& damage() const override { return damage_; }
 
  private:
   /// Lets a name be looked up without a copy of it.
@@ -50,7 +51,7 @@ class StackFile final : public profiler::StackSource {
 
   std::string path_;
   std::vector<profiler::RecordedFunction> functions_;
-  std::size_t rows_;
+  std::size_t rows_;                // of functions_, the first ones
   std::vector<std::string> names_;  // of functions_, as in the file
   std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> numbers_;
   std::vector<std::uint32_t> stack_;

@@ -68,16 +68,6 @@ std::optional<std::uint64_t> TsvFile::number(std::size_t column) const {
 
 void TsvFile::reject() { damage_ = fmt::format("{} is damaged in line {}", path_, line_number_); }
 
-SourcePlace source_place(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon != std::string_view::npos) {
-    if (const auto line = parse_number(text.substr(colon + 1))) {
-      return {std::string(text.substr(0, colon)), *line};
-    }
-  }
-  return {std::string(text), 0};
-}
-
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   const bool hex = text.starts_with("0x");
   text.remove_prefix(hex ? 2 : 0);

@@ -46,13 +46,6 @@ class TsvFile {
   std::string damage_;
 };
 
-/// "/src/demo.c:7" -> "/src/demo.c" and 7; a text without a line has line 0.
-struct SourcePlace {
-  std::string file;
-  std::uint64_t line = 0;
-};
-[[nodiscard]] SourcePlace source_place(std::string_view text);
-
 /// Decimal, or hexadecimal after 0x.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 

@@ -30,7 +30,19 @@ TEST(Report, takes_a_run_and_what_to_show) {
   EXPECT_EQ(options.percent_limit, 0.5);
   EXPECT_TRUE(options.json);
   EXPECT_TRUE(reported({"report", "--by-module", "--", "-odd-"}).by_module);
+  EXPECT_TRUE(reported({"report", "--by-thread"}).by_thread);
   EXPECT_EQ(reported({"report", "--callees", "g"}).callees, "g");
+}
+
+TEST(Info, takes_a_run_or_the_newest_one) {
+  const auto options = [](const std::vector<std::string>& words) {
+    const Parsed outcome = parsed(words);
+    return std::get<InfoOptions>(outcome);
+  };
+  EXPECT_EQ(options({"info"}).run, "");
+  EXPECT_FALSE(options({"info"}).json);
+  EXPECT_EQ(options({"info", "output/a-7", "--json"}).run, "output/a-7");
+  EXPECT_TRUE(options({"info", "output/a-7", "--json"}).json);
 }
 
 TEST(Report, explains_itself) {

@@ -62,6 +62,7 @@ TEST(Settings, are_for_the_command_that_has_the_option) {
 TEST(Settings, of_what_a_run_writes_are_for_runs_alone) {
   const Settings both = in_file("output = '/runs'\nflame = true");
   EXPECT_EQ(merged({"--", "x"}, both), "--flame --output=/runs -- x");
+  EXPECT_EQ(merged({"report"}, in_file("by-thread = true")), "report");
   EXPECT_EQ(merged({"convert", "-f", "csv"}, both), "convert -f csv");
   EXPECT_EQ(merged({"diff", "a", "b"}, both), "diff a b");
   EXPECT_EQ(merged({"diff", "a", "b"}, in_environment("-o /runs")), "diff a b");

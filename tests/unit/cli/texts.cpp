@@ -39,7 +39,8 @@ TEST(Help, names_exactly_the_options_that_the_parser_knows) {
   EXPECT_EQ(long_options_in(printed({"--help"})), table_names(Command::record));
   for (const auto& [word, command] :
        {std::pair{"doctor", Command::doctor}, std::pair{"annotate", Command::annotate},
-        std::pair{"convert", Command::convert}, std::pair{"report", Command::report}}) {
+        std::pair{"convert", Command::convert}, std::pair{"report", Command::report},
+        std::pair{"diff", Command::diff}, std::pair{"info", Command::info}}) {
     EXPECT_EQ(long_options_in(printed({word, "--help"})), table_names(command)) << word;
   }
   for (const OptionRow& row : option_table()) {

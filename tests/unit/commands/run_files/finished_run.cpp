@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "commands/run_files/stack_file.h"
+
 namespace sp::run_files {
 namespace {
 
@@ -74,7 +76,7 @@ TEST_F(RunFiles, a_frame_is_the_function_of_its_name_if_there_is_one) {
     rows[i].module = names[i].second;
   }
   const auto file = StackFile::open(*this / "stacks.folded", rows).value();
-  EXPECT_EQ(file->rows(), 4U);
+  EXPECT_EQ(file->rows().size(), 4U);
   EXPECT_EQ(lines_of(*file), (Lines{{{"main", "a;b", "twice"}, 3}}));
   file->for_each([&](std::span<const std::uint32_t> stack, std::uint64_t) {
     EXPECT_EQ(file->functions()[stack[1]].module, "/bin/p");

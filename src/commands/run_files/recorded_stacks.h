@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "commands/run_files/recording_file.h"
+#include "commands/run_files/run_stacks.h"
+#include "profiler/call_tree.h"
+#include "profiler/recording/place_names.h"
+
+namespace sp::run_files {
+
+/// The stacks of a recording: those of stacks.folded, in its order. Holds the tree of stacks.
+class RecordedStacks final : public RunStacks {
+ public:
+  explicit RecordedStacks(RecordingFile recording);
+
+  [[nodiscard]] std::span<const profiler::RecordedFunction> functions() const override {
+    return names_.functions();
+  }
+  void for_each(const Visit& visit) override;
+  [[nodiscard]] std::vector<profiler::RecordedFunction> rows() const override;
+  [[nodiscard]] const std::string& damage() const override { return recording_.reader.damage(); }
+
+ private:
+  void build_tree();
+  void sum_functions();
+
+  RecordingFile recording_;
+  profiler::PlaceNames names_;
+  std::vector<std::uint32_t> ranks_;    // by function: in the order of folded names
+  profiler::CallTree tree_;             // functions of one name are one, as in stacks.folded
+  std::vector<std::uint64_t> pc_only_;  // by function: samples without a stack
+};
+
+}  // namespace sp::run_files

@@ -1,0 +1,91 @@
+// recording.sp has what the other files of a run have, and is left by a superprofiler that is
+// killed.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "end_to_end/profiled.h"
+
+namespace sp::end_to_end {
+namespace {
+
+nlohmann::json info(const std::string& run_or_file) {
+  const Outcome outcome = run({SP_PROGRAM, "info", run_or_file, "--json"});
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+  return nlohmann::json::parse(outcome.out, nullptr, false);
+}
+
+TEST(Recordings, have_what_the_other_files_have) {
+  const TempDir directory;
+  const auto profiled = profile(directory, {}, {target("spin_shares"), "300"});
+  ASSERT_EQ(profiled.outcome.exit_status(), 0) << profiled.outcome.text();
+  const auto contents = info(directory / "run");
+  ASSERT_TRUE(contents.is_object());
+  const auto json = profiled.files.run();
+  EXPECT_EQ(contents.at("finished"), true);
+  EXPECT_EQ(contents.at("samples"), profiled.files.samples());
+  EXPECT_EQ(contents.at("samples_kept"), profiled.files.samples());
+  EXPECT_EQ(contents.at("samples_stride"), 1);
+  EXPECT_EQ(contents.at("pid"), json.at("pid"));
+  EXPECT_EQ(contents.at("cpu"), json.at("host_arch"));
+  EXPECT_EQ(contents.at("blocks"), json.at("counts").at("blocks"));
+  EXPECT_EQ(contents.at("edges"), json.at("counts").at("edges"));
+  EXPECT_EQ(contents.at("modules").size(), json.at("modules").size());
+  EXPECT_GE(contents.at("functions").get<std::size_t>(), profiled.files.functions().size());
+  EXPECT_EQ(contents.at("threads").size(), 1U);
+  EXPECT_EQ(contents.at("threads").at(0).at("tid"), json.at("pid"));
+  EXPECT_EQ(contents.at("threads").at(0).at("samples"), profiled.files.samples());
+  const Outcome text = run({SP_PROGRAM, "info", directory / "run"});
+  EXPECT_NE(text.out.find("complete"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("spin_shares"), std::string::npos) << text.out;
+
+  // It needs nothing beside itself.
+  std::filesystem::rename(directory / "run/recording.sp", directory / "alone.sp");
+  EXPECT_EQ(info(directory / "alone.sp").at("samples"), profiled.files.samples());
+  const Outcome none = run({SP_PROGRAM, "info", directory / "run"});
+  EXPECT_EQ(none.exit_status(), 125);
+  EXPECT_NE(none.err.find("there is no recording in"), std::string::npos) << none.err;
+  write_file(directory / "cut.sp", read_file(directory / "alone.sp").substr(0, 2000));
+  const Outcome cut = run({SP_PROGRAM, "info", directory / "cut.sp"});
+  EXPECT_EQ(cut.exit_status(), 0) << cut.text();
+  EXPECT_NE(cut.err.find("cut.sp is cut at byte "), std::string::npos) << cut.err;
+  write_file(directory / "other.sp", "something else");
+  EXPECT_EQ(run({SP_PROGRAM, "info", directory / "other.sp"}).exit_status(), 125);
+}
+
+TEST(Recordings, are_left_by_a_superprofiler_that_was_killed) {
+  const TempDir directory;
+  Running profiler(superprofiler(directory, {"-n"}, {target("steady"), "2"}));
+  ASSERT_TRUE(profiler.says("ready\n"));
+  const pid_t launched = launched_by(profiler.pid());
+  const std::string file = directory / "run/recording.sp";
+  // The header and the first facts are there at once; samples come within some seconds.
+  ASSERT_TRUE(eventually([&] {
+    return std::filesystem::exists(file) && info(file).at("samples_kept") > 0;
+  })) << profiler.err();
+  profiler.signal(SIGKILL);
+  ASSERT_TRUE(profiler.wait().wait_status);
+  EXPECT_TRUE(eventually([&] { return what_was_left_behind(launched).empty(); }));
+  const auto contents = info(directory / "run");
+  EXPECT_EQ(contents.at("finished"), false);
+  EXPECT_GT(contents.at("samples"), 0U);
+  EXPECT_EQ(contents.at("pid"), launched);
+  EXPECT_EQ(contents.at("threads").size(), 2U);
+  EXPECT_NE(contents.at("command").get<std::string>().find("steady"), std::string::npos);
+  const Outcome text = run({SP_PROGRAM, "info", directory / "run"});
+  EXPECT_NE(text.out.find("not complete"), std::string::npos) << text.out;
+  EXPECT_EQ(text.err, "") << "it is not damaged";
+  // There is no other file. Names come at the end of a run, so there are none.
+  const Outcome report = run({SP_PROGRAM, "report", directory / "run"});
+  EXPECT_EQ(report.exit_status(), 0) << report.text();
+  EXPECT_NE(report.out.find("steady+0x"), std::string::npos) << report.text();
+  const Outcome convert = run({SP_PROGRAM, "convert", directory / "run", "-f", "perf-script"});
+  EXPECT_EQ(convert.exit_status(), 0) << convert.text();
+  EXPECT_NE(read_file(directory / "run/run.perf.txt").find(" cpu-clock: \n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sp::end_to_end
