@@ -24,9 +24,9 @@ Examples
   superprofiler convert -f pprof                 the newest run for pprof
   superprofiler diff output/a output/b           what changed between two runs
   superprofiler doctor -p 1234                   can 1234 be profiled?
-Results are in output/NAME/: flamegraph.svg (open in a browser), functions.tsv,
-blocks.tsv, edges.tsv, stacks.folded, run.json. Ctrl-C ends an attached run; the
-target continues. doctor, annotate, convert, report, diff, info have their own --help.
+Results in output/NAME/: flamegraph.svg (for browsers), functions.tsv, run.json,
+blocks.tsv, edges.tsv, stacks.folded, recording.sp. Ctrl-C ends an attached run;
+the target goes on. doctor, annotate, convert, report, diff, info have --help.
 )help";
 
 std::string option_line(const OptionRow& row) {

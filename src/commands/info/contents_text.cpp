@@ -68,10 +68,9 @@ std::string state_of(const Contents& contents) {
 
 void write_threads(std::ostream& out, const Contents& contents) {
   const std::size_t shown = std::min(kMostThreads, contents.threads.size());
-  out << fmt::format("threads    {}{}\n", grouped(contents.threads.size()),
-                     shown < contents.threads.size()
-                         ? fmt::format(", those with most samples of these are:", shown)
-                         : "");
+  out << fmt::format(
+      "threads    {}{}\n", grouped(contents.threads.size()),
+      shown < contents.threads.size() ? fmt::format(", the {} with most samples:", shown) : "");
   for (const Contents::Thread& row : std::span(contents.threads).first(shown)) {
     out << fmt::format("  {:>12} samples  pid {}, tid {}  {}\n", grouped(row.samples),
                        row.thread.process.pid, row.thread.id.tid, line_of(row.thread.name));
