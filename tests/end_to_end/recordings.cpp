@@ -18,6 +18,11 @@ nlohmann::json info(const std::string& run_or_file) {
   return nlohmann::json::parse(outcome.out, nullptr, false);
 }
 
+std::string without_commas(std::string text) {
+  std::erase(text, ',');
+  return text;
+}
+
 TEST(Recordings, have_what_the_other_files_have) {
   const TempDir directory;
   const auto profiled = profile(directory, {}, {target("spin_shares"), "300"});
@@ -78,6 +83,11 @@ TEST(Recordings, are_left_by_a_superprofiler_that_was_killed) {
   const Outcome text = run({SP_PROGRAM, "info", directory / "run"});
   EXPECT_NE(text.out.find("not complete"), std::string::npos) << text.out;
   EXPECT_EQ(text.err, "") << "it is not damaged";
+  const std::string samples = std::to_string(contents.at("samples").get<std::uint64_t>());
+  EXPECT_NE(without_commas(text.out).find(" on-CPU " + samples +
+                                          " samples; with times and threads: " + samples),
+            std::string::npos)
+      << text.out;
   // There is no other file. Names come at the end of a run, so there are none.
   const Outcome report = run({SP_PROGRAM, "report", directory / "run"});
   EXPECT_EQ(report.exit_status(), 0) << report.text();
@@ -85,6 +95,11 @@ TEST(Recordings, are_left_by_a_superprofiler_that_was_killed) {
   const Outcome convert = run({SP_PROGRAM, "convert", directory / "run", "-f", "perf-script"});
   EXPECT_EQ(convert.exit_status(), 0) << convert.text();
   EXPECT_NE(read_file(directory / "run/run.perf.txt").find(" cpu-clock: \n"), std::string::npos);
+  EXPECT_NE(without_commas(convert.err).find(" on-CPU " + samples + " samples"), std::string::npos)
+      << convert.err;
+  const Outcome diff = run({SP_PROGRAM, "diff", directory / "run", directory / "run"});
+  EXPECT_EQ(diff.exit_status(), 125);
+  EXPECT_NE(diff.err.find("has a recording alone"), std::string::npos) << diff.err;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "commands/convert/formats.h"
 #include "commands/run_files/finished_run.h"
 #include "commands/run_files/output_file.h"
+#include "commands/run_files/recorded_run.h"
 #include "core/log.h"
 #include "profiler/describe.h"
 #include "profiler/text.h"
@@ -38,6 +39,21 @@ Result<void> read_code_file(Input& input, const Format& format, const std::strin
   return format.read_file(input);
 }
 
+/// Opens the recording. Of a run that has not finished it has more than the last snapshot.
+Result<void> read_recording(Input& input, const Format& format, const std::string& directory) {
+  auto recording = open_recording(format, input.run, directory);
+  if (!recording) {
+    return tl::unexpected(recording.error());
+  }
+  input.recording.emplace(std::move(*recording));
+  if (!input.recording->reader.header().finished) {
+    const std::uint64_t ns_per_sample = input.run.ns_per_sample();
+    run_files::bring_up_to_date(input.run, input.recording->reader);
+    input.run.cpu_ns = ns_per_sample * input.run.samples;
+  }
+  return {};
+}
+
 Result<Input> read_input(const std::string& directory, const Format& format,
                          const std::string& module) {
   auto run = run_files::read_run(directory);
@@ -49,11 +65,9 @@ Result<Input> read_input(const std::string& directory, const Format& format,
   }
   Input input{std::move(*run), nullptr, std::nullopt, std::nullopt, {}, std::nullopt, {}};
   if (format.needs_recording) {
-    auto recording = open_recording(format, input.run, directory);
-    if (!recording) {
-      return tl::unexpected(recording.error());
+    if (const auto read = read_recording(input, format, directory); !read) {
+      return tl::unexpected(read.error());
     }
-    input.recording.emplace(std::move(*recording));
   }
   auto stacks = run_files::read_stacks(directory, input.notes);
   if (!stacks) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "commands/run_files/finished_run.h"
+#include "commands/run_files/recorded_run.h"
 #include "commands/run_files/tsv_file.h"
 #include "profiler/text.h"
 
@@ -78,6 +79,10 @@ Result<RunNumbers> read_numbers(const std::string& directory, std::vector<std::s
   auto recorded = run_files::read_run(directory);
   if (!recorded) {
     return tl::unexpected(recorded.error());
+  }
+  if (run_files::is_only_recorded(directory, "functions.tsv")) {
+    return core::fail(fmt::format(
+        "diff needs the files of a finished run, and {} has a recording alone", directory));
   }
   RunNumbers run{directory, std::move(*recorded), {}, {}};
   const auto functions = run_files::read_functions(directory, notes);

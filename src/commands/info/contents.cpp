@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "commands/run_files/finished_run.h"
+#include "commands/run_files/recorded_run.h"
 
 namespace sp::info {
 namespace {
@@ -30,6 +31,9 @@ Contents contents_of(profiler::RecordingReader& reader, const std::string& path)
   if (reader.has_set()) {
     auto run = run_files::parse_run(reader.facts(), path);
     contents.run = run ? std::optional(std::move(*run)) : std::nullopt;
+  }
+  if (contents.run) {
+    run_files::bring_up_to_date(*contents.run, reader);
   }
   contents.kept = reader.samples();
   for (const std::uint64_t samples : reader.sums()) {

@@ -28,8 +28,12 @@ std::string_view kind_word(core::ModuleKind kind) {
   return "unknown";
 }
 
-/// What run.json of a run that goes on does not know yet.
-void complete(profiler::RecordedRun& run, profiler::RecordingReader& reader) {
+}  // namespace
+
+void bring_up_to_date(profiler::RecordedRun& run, profiler::RecordingReader& reader) {
+  if (reader.header().finished) {
+    return;
+  }
   const std::vector<std::uint64_t> sums = reader.sums();
   run.samples = 0;
   run.with_stack = 0;
@@ -54,8 +58,6 @@ void complete(profiler::RecordedRun& run, profiler::RecordingReader& reader) {
   }
 }
 
-}  // namespace
-
 bool is_only_recorded(const std::string& run, const std::string& file) {
   std::error_code error;
   return !std::filesystem::exists(run + "/" + file, error) &&
@@ -71,9 +73,7 @@ Result<profiler::RecordedRun> recorded_run(const std::string& run) {
   profiler::RecordingReader& reader = recording->reader;
   auto parsed = parse_run(reader.facts(), recording->path);
   profiler::RecordedRun recorded = parsed ? std::move(*parsed) : profiler::RecordedRun{};
-  if (!reader.header().finished) {
-    complete(recorded, reader);
-  }
+  bring_up_to_date(recorded, reader);
   return recorded;
 }
 
