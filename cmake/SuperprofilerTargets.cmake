@@ -73,6 +73,17 @@ function(sp_library name)
   endif()
 endfunction()
 
+set(SP_START_OPTIONS -O0)
+if(SP_SANITIZE)
+  list(APPEND SP_START_OPTIONS -fno-sanitize=all)
+endif()
+
+# sp_only_start_programs(SOURCES...): compiles tests that only start programs as fast as can be: what is
+# optimised and sanitized is the programs.
+function(sp_only_start_programs)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${SP_START_OPTIONS}")
+endfunction()
+
 # sp_add_suites(TARGET PREFIX LABEL SOURCES...): a test for each suite that the sources name, and one
 # for all others: a program takes far longer to start than a suite of pure tests to run.
 function(sp_add_suites target prefix label)
@@ -105,13 +116,8 @@ function(sp_test name label)
   target_link_libraries(${name} PRIVATE sp_options ${ARGN} GTest::gtest GTest::gtest_main)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   if(label MATCHES "^(end_to_end|oracle)$")
-    # They only start programs, and most of their build time went into this.
-    set(options -O0)
-    if(SP_SANITIZE)
-      list(APPEND options -fno-sanitize=all)
-    endif()
-    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${options}")
-    sp_precompile(${name} programs "${options}" <nlohmann/json.hpp>)
+    sp_only_start_programs(${sources})
+    sp_precompile(${name} programs "${SP_START_OPTIONS}" <nlohmann/json.hpp>)
   else()
     sp_precompile(${name} units "")
   endif()
