@@ -166,7 +166,7 @@ void check_chrome(const std::string& text) {
 
 TEST(Convert, gives_each_format_the_sums_of_the_run) {
   const TempDir directory;
-  const auto profiled = profile(directory, {}, {target("spin_shares"), "300"});
+  const auto profiled = profile(directory, {}, {target("spin_shares"), "1500"});
   ASSERT_EQ(profiled.outcome.exit_status(), 0) << profiled.outcome.text();
   ASSERT_GT(profiled.files.samples(), 0U);
   check_callgrind(converted(directory, "callgrind", "callgrind.out.run"), profiled.files,
@@ -245,7 +245,7 @@ TEST(Convert, writes_where_it_is_told_and_says_what_is_not_there) {
 
 TEST(Convert, makes_every_format_from_the_recording_alone) {
   const TempDir directory;
-  const auto profiled = profile(directory, {}, {target("spin_shares"), "300"});
+  const auto profiled = profile(directory, {}, {target("spin_shares"), "1500"});
   ASSERT_EQ(profiled.outcome.exit_status(), 0) << profiled.outcome.text();
   std::filesystem::create_directory(directory / "alone");
   std::filesystem::copy(directory / "run/recording.sp", directory / "alone/copied.sp");
