@@ -16,6 +16,9 @@ if(SP_SANITIZE)
   target_link_options(sp_options INTERFACE -fsanitize=${SP_SANITIZE})
 endif()
 
+# GCC 12 reports false overruns in a std::string, more of them in fast builds.
+set(SP_QUIET_OPTIONS -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+
 # sp_precompile(TARGET NAME OPTIONS HEADERS...): precompiles headers once for all targets with the same
 # NAME, which all have these compile options as their last.
 function(sp_precompile target name options)
@@ -23,15 +26,13 @@ function(sp_precompile target name options)
     return()
   endif()
   set(owner sp_precompiled_${name})
-  # GCC 12 reports false overruns in a precompiled std::string.
-  set(quiet -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
   if(NOT TARGET ${owner})
     file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/${owner}.cpp" CONTENT "")
     add_library(${owner} OBJECT "${CMAKE_BINARY_DIR}/${owner}.cpp")
     add_library(${owner}_options INTERFACE)
     target_compile_options(${owner}_options INTERFACE ${options})
     target_link_libraries(${owner} PRIVATE sp_options GTest::gtest ${owner}_options)
-    target_compile_options(${owner} PRIVATE ${quiet})
+    target_compile_options(${owner} PRIVATE ${SP_QUIET_OPTIONS})
     target_precompile_headers(
       ${owner}
       PRIVATE
@@ -48,7 +49,7 @@ function(sp_precompile target name options)
       ${ARGN})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
-  target_compile_options(${target} PRIVATE ${quiet})
+  target_compile_options(${target} PRIVATE ${SP_QUIET_OPTIONS})
 endfunction()
 
 # sp_sources(VARIABLE): the .cpp files of the calling folder and its subfolders, except those for one
@@ -69,7 +70,7 @@ function(sp_library name)
   if(SP_FAST_BUILD)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
     # Of files that are included it says so of each anonymous namespace.
-    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
+    target_compile_options(${name} PRIVATE -Wno-subobject-linkage ${SP_QUIET_OPTIONS})
   endif()
 endfunction()
 

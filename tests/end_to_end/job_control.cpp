@@ -95,6 +95,31 @@ TEST(JobControl, stops_and_continues_an_attached_program) {
   EXPECT_EQ(steady.wait().out, "ready\nright\n");
 }
 
+TEST(JobControl, wakes_no_sleeper_of_a_program_that_is_stopped_when_it_is_detached) {
+  // A SIGCONT that was delivered by a single step left that step to the sleepers.
+  for (int round = 0; round < 5; ++round) {
+    const TempDir directory;
+    Running steady({target("steady"), "1", "2"});
+    ASSERT_TRUE(steady.says("ready\n"));
+    Running profiler(superprofiler(directory, {"-q", "-p", std::to_string(steady.pid())}));
+    ASSERT_TRUE(eventually([&] { return !changed_text(steady.pid()).empty(); }));
+    for (int stop = 0; stop < 2; ++stop) {
+      ASSERT_TRUE(moves(steady.pid()));
+      steady.signal(SIGSTOP);
+      ASSERT_TRUE(stands_still(steady.pid()));
+      if (stop == 0) {
+        steady.signal(SIGCONT);
+      }
+    }
+    profiler.signal(SIGINT);
+    EXPECT_EQ(profiler.wait().exit_status(), 0);
+    steady.signal(SIGCONT);
+    EXPECT_TRUE(moves(steady.pid()));
+    steady.close_input();
+    ASSERT_EQ(steady.wait().out, "ready\nright\n") << round;
+  }
+}
+
 TEST(JobControl, survives_a_storm_of_stops_and_continues) {
   for (const char* way : {"sigstop", "interrupt"}) {
     const TempDir directory;

@@ -47,6 +47,7 @@ enum class ChunkKind : std::uint32_t {
   set_end = 15,
   code = 16,
   threads = 17,
+  end = 18,  // the last one of a run that has finished
 };
 
 }  // namespace sp::profiler

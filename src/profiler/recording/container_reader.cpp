@@ -50,6 +50,9 @@ void ContainerReader::scan() {
     chunks_.push_back({at, static_cast<ChunkKind>(header.kind), header.set});
     at = end_of(at, header);
   }
+  if (header_.finished && (chunks_.empty() || chunks_.back().kind != ChunkKind::end)) {
+    end_at(size_, "cut");
+  }
 }
 
 void ContainerReader::for_each(ChunkKind kind, std::uint32_t set, const Visit& visit) {

@@ -28,6 +28,9 @@ core::Result<void> ContainerWriter::add(ChunkKind kind, std::uint32_t set,
 }
 
 core::Result<void> ContainerWriter::finish() {
+  if (auto added = add(ChunkKind::end, 0, {}); !added) {
+    return added;
+  }
   PayloadWriter flags;
   flags.u64(container_flags(true));
   return sink_.replace(kContainerFlagsOffset, flags.bytes());

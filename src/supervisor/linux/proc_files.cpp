@@ -175,6 +175,11 @@ std::optional<SignalMasks> read_signal_masks(pid_t tid) {
   return status ? parse_signal_masks(*status) : std::nullopt;
 }
 
+bool has_handler(pid_t tid, int signal) {
+  const auto masks = read_signal_masks(tid);
+  return !masks || (masks->caught & signal_bit(signal)) != 0;
+}
+
 std::optional<pid_t> read_thread_group(pid_t tid) {
   if (::syscall(SYS_tgkill, tid, tid, 0) == 0) {
     return tid;  // it leads its own; a file takes twenty times as long

@@ -60,6 +60,8 @@ struct SignalMasks {
 };
 [[nodiscard]] std::optional<SignalMasks> parse_signal_masks(std::string_view status);
 [[nodiscard]] std::optional<SignalMasks> read_signal_masks(pid_t tid);
+/// Whether the thread's process has a handler for the signal; true if that cannot be told.
+[[nodiscard]] bool has_handler(pid_t tid, int signal);
 
 /// The thread group that a tid belongs to.
 [[nodiscard]] std::optional<pid_t> read_thread_group(pid_t tid);

@@ -97,8 +97,7 @@ void ThreadRunner::deliver_signal(Tracee& tracee, const ptrace::Registers& regis
       Native::will_restart(registers) || (instruction && instruction->flow == Flow::syscall);
   if (before_call || thread.mask.blocks_trap()) {
     // Stepped over, a system call would not be seen. With a handler the call is not the next.
-    const auto masks = read_signal_masks(tid);
-    if (masks && (masks->caught & signal_bit(signal)) == 0) {
+    if (!has_handler(tid, signal)) {
       (void)ptrace::resume_to_syscall(tid, signal);
       return;
     }

@@ -11,6 +11,7 @@
 #include "supervisor/instruments/hidden_step.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/task_calls.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
@@ -132,6 +133,12 @@ bool GateKeeper::begin_delivery(Tracee& tracee, int signal) {
   ProbedCode& code = probed_code(*tracee.process);
   const bool needs_stop = signal != SIGTRAP && code.trap_handler().is_installed &&
                           code.may_insert() && code.signal_handlers().needs_stop(signal);
+  if (needs_stop && !has_handler(tracee.id.tid, signal)) {
+    // A step would last as long as the call that the thread goes back to, and, if it is stopped by
+    // SIGSTOP, longer than we are there: its trap would end that call.
+    code.signal_handlers().learn(signal, SignalHandlers::Kind::none);
+    return false;
+  }
   const auto registers = needs_stop ? ptrace::registers(tracee.id.tid) : core::fail("");
   probed_thread(tracee).delivering = registers ? signal : 0;
   if (registers) {
