@@ -29,7 +29,7 @@ core::Result<void> StringStream::flush() {
   payload.u32(first_);
   payload.u32(next_ - first_);
   payload.column(texts_.bytes());
-  if (const auto written = to_.add(ChunkKind::strings, set_, payload.bytes()); !written) {
+  if (auto written = to_.add(ChunkKind::strings, set_, payload.bytes()); !written) {
     return written;
   }
   first_ = next_;
@@ -38,10 +38,10 @@ core::Result<void> StringStream::flush() {
 }
 
 core::Result<void> RowStream::flush() {
-  if (const auto written = strings_.flush(); !written || rows_.empty()) {
+  if (auto written = strings_.flush(); !written || rows_.empty()) {
     return written;
   }
-  const auto written = to_.add(kind_, set_, rows_.bytes());
+  auto written = to_.add(kind_, set_, rows_.bytes());
   rows_.clear();
   return written;
 }

@@ -56,6 +56,7 @@ void ContainerReader::scan() {
 }
 
 void ContainerReader::for_each(ChunkKind kind, std::uint32_t set, const Visit& visit) {
+  // NOLINTNEXTLINE(modernize-loop-convert): end_at() takes chunks away
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     const Chunk chunk = chunks_[i];
     if (chunk.kind != kind || chunk.set != set) {

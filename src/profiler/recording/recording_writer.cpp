@@ -51,7 +51,7 @@ void RecordingWriter::thin() {
 Result<void> RecordingWriter::flush(const Profile& profile) {
   for (const auto& write : {&RecordingWriter::write_modules, &RecordingWriter::write_tasks,
                             &RecordingWriter::write_places, &RecordingWriter::write_nodes}) {
-    if (const auto written = (this->*write)(profile); !written) {
+    if (auto written = (this->*write)(profile); !written) {
       return written;
     }
   }
@@ -72,7 +72,7 @@ Result<void> RecordingWriter::write_modules(const Profile& profile) {
     row.u32(module.process.serial);
     row.u32(0);
     row.u64(module.base.value());
-    if (const auto written = rows.end_row(); !written) {
+    if (auto written = rows.end_row(); !written) {
       return written;
     }
   }
@@ -91,11 +91,11 @@ Result<void> RecordingWriter::write_tasks(const Profile& profile) {
     row.number(process.parent.pid);
     row.u32(process.parent.serial);
     row.u32(strings_.number(process.command));
-    if (const auto written = processes.end_row(); !written) {
+    if (auto written = processes.end_row(); !written) {
       return written;
     }
   }
-  if (const auto written = processes.flush(); !written) {
+  if (auto written = processes.flush(); !written) {
     return written;
   }
   processes_written_ = seen.size();
@@ -114,11 +114,11 @@ Result<void> RecordingWriter::write_tasks(const Profile& profile) {
     row.u32(thread.process.serial);
     row.u32(strings_.number(thread.name));
     row.number(since_start(thread.seen));
-    if (const auto written = threads.end_row(); !written) {
+    if (auto written = threads.end_row(); !written) {
       return written;
     }
   }
-  const auto written = threads.flush();
+  auto written = threads.flush();
   if (written) {
     threads_.clear();
     threads_written_ = profile.threads().size();
@@ -170,7 +170,7 @@ Result<void> RecordingWriter::write_nodes(const Profile& profile) {
     for (const Profile::Node& node : rows) {
       payload.u32(node.step);
     }
-    if (const auto written = container_.add(ChunkKind::stacks, 0, payload.bytes()); !written) {
+    if (auto written = container_.add(ChunkKind::stacks, 0, payload.bytes()); !written) {
       return written;
     }
     nodes_written_ += count;
@@ -207,7 +207,7 @@ Result<void> RecordingWriter::write_samples() {
 
 Result<void> RecordingWriter::write_set(const Profile& profile, const SetContent& content,
                                         core::TimePoint now) {
-  if (const auto written = flush(profile); !written) {
+  if (auto written = flush(profile); !written) {
     return written;
   }
   return SetWriter(container_, ++sets_, started_).write(profile, content, now);

@@ -124,7 +124,7 @@ Result<void> SetWriter::write_functions(const SetContent& content) {
     row.u64(function.total);
     row.u64(function.calls.value_or(0));
     put_span(row, shared(content.context.counted, function.calls_span));
-    if (const auto written = rows.end_row(); !written) {
+    if (auto written = rows.end_row(); !written) {
       return written;
     }
   }
@@ -145,7 +145,7 @@ Result<void> SetWriter::write_names(const NamedProfile& named) {
                                                            : named.sources[step.source]);
       row.u64(step.start);
     }
-    if (const auto written = rows.end_row(); !written) {
+    if (auto written = rows.end_row(); !written) {
       return written;
     }
   }
@@ -156,7 +156,7 @@ Result<void> SetWriter::write_sums(const Profile& profile) {
   RowStream rows(to_, ChunkKind::sums, set_, strings_);
   for (const Profile::Node& node : profile.nodes()) {
     rows.row().u64(node.samples);
-    if (const auto written = rows.end_row(); !written) {
+    if (auto written = rows.end_row(); !written) {
       return written;
     }
   }
@@ -170,7 +170,7 @@ Result<void> SetWriter::write_code(const SetContent& content) {
     row.u32(static_cast<std::uint32_t>(function.module));
     row.u32(strings_.add(function.name));
     row.u64(function.start);
-    if (const auto written = rows.end_row(); !written) {
+    if (auto written = rows.end_row(); !written) {
       return written;
     }
   }
@@ -193,7 +193,7 @@ Result<void> SetWriter::write_blocks(const SetContent& content) {
     row.number(since_start(block.last_hit));
     put_span(row, shared(content.context.counted, block.span));
     put_source(row, named.source);
-    if (const auto written = rows.end_row(); !written) {
+    if (auto written = rows.end_row(); !written) {
       return written;
     }
   }
@@ -212,7 +212,7 @@ Result<void> SetWriter::write_edges(const SetContent& content) {
     row.u32(static_cast<std::uint32_t>(edge.flow));
     row.u32(0);
     put_span(row, shared(content.context.counted, edge.span));
-    if (const auto written = rows.end_row(); !written) {
+    if (auto written = rows.end_row(); !written) {
       return written;
     }
   }
