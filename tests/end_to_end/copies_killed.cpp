@@ -1,6 +1,7 @@
 // SIGKILL of superprofiler while threads turn in copies of loops that call nothing: soon no thread
 // is in a copy any more. tests/stress/kill_rounds.sh does it to real programs.
 #include <elf.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "arch/native.h"
+#include "core/fd.h"
 #include "core/mapping.h"
 #include "end_to_end/profiled.h"
 
@@ -120,6 +122,57 @@ TEST_F(CopiesKilled, nobody_stays_in_a_loop_of_a_copy_of_a_child) {
     profiler.signal(SIGKILL);
     (void)profiler.wait();
     expect_left(launched, round);
+    expect_right(profiler, launched, round);
+  }
+}
+
+/// Tells when jumps to copies are written to a program's text.
+class JumpWatch {
+ public:
+  explicit JumpWatch(pid_t pid)
+      : memory_(::open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)) {
+    for (const core::Mapping& mapping :
+         core::parse_maps(read_file("/proc/" + std::to_string(pid) + "/maps"))) {
+      if (mapping.executable && mapping.path == target("steady")) {
+        begin_ = mapping.range.begin;
+        original_ = read_file(mapping.path).substr(mapping.offset, mapping.range.size());
+      }
+    }
+  }
+
+  /// How many there are.
+  [[nodiscard]] int jumps() const {
+    constexpr char kJump = '\xE9';
+    std::string now(original_.size(), '\0');
+    const ssize_t size =
+        ::pread(memory_.get(), now.data(), now.size(), static_cast<off_t>(begin_.value()));
+    int jumps = 0;
+    for (ssize_t i = 0; i < size; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      jumps += now[at] == kJump && original_[at] != kJump ? 1 : 0;
+    }
+    return jumps;
+  }
+
+ private:
+  core::UniqueFd memory_;
+  Address begin_;
+  std::string original_;
+};
+
+// Threads have met probes at that moment, and superprofiler has not seen it yet.
+TEST_F(CopiesKilled, threads_at_breakpoints_do_not_come_into_jumps) {
+  const Words often = {"-q", "--overwrite", "-i", std::to_string(spaced(20)), "--overhead", "0"};
+  for (int round = 0; round < scaled(20) && !HasFailure(); ++round) {
+    Running profiler(superprofiler(directory_, often, {target("steady"), "3"}));
+    ASSERT_TRUE(profiler.says("ready\n")) << profiler.err();
+    const pid_t launched = launched_by(profiler.pid());
+    const JumpWatch watch(launched);
+    const int before = watch.jumps();
+    (void)eventually([&] { return watch.jumps() > before; }, std::chrono::milliseconds(300));
+    profiler.signal(SIGKILL);
+    (void)profiler.wait();
+    EXPECT_TRUE(eventually([&] { return changed_text(launched).empty(); })) << "round " << round;
     expect_right(profiler, launched, round);
   }
 }

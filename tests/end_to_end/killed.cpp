@@ -30,7 +30,9 @@ void expect_running(pid_t pid, int round) {
   EXPECT_TRUE(eventually([&] { return what_was_left_behind(pid).empty(); }))
       << "round " << round << ": " << what_was_left_behind(pid);
   const auto ticks = cpu_ticks(pid);
-  EXPECT_TRUE(eventually([&] { return cpu_ticks(pid) > ticks; })) << "round " << round;
+  EXPECT_TRUE(eventually([&] { return cpu_ticks(pid) > ticks || state_of(pid, pid) == 'Z'; }))
+      << "round " << round;
+  EXPECT_NE(state_of(pid, pid), 'Z') << "round " << round << ": it has ended";
 }
 
 // Without a limit, stops that arrive faster than they are served leave the target no time.

@@ -94,7 +94,20 @@ class BreakpointTable {
     return site != nullptr && !site->inserted ? site : nullptr;
   }
   /// There is or was a breakpoint at `address`: a trap there may be reported after its removal.
-  [[nodiscard]] bool is_known_site(core::Address address) const { return sites_.contains(address); }
+  [[nodiscard]] bool is_known_site(core::Address address) const {
+    return sites_.contains(address) || moved_traps_.contains(address);
+  }
+  /// A thread that has met a breakpoint was moved before its trap was served: the trap will be
+  /// reported as if the breakpoint had been at `address`, where none is.
+  void note_moved_trap(core::Address address) { moved_traps_.insert(address); }
+  bool forget_moved_trap(core::Address address) {
+    const auto found = moved_traps_.find(address);
+    if (found == moved_traps_.end()) {
+      return false;
+    }
+    moved_traps_.erase(found);
+    return true;
+  }
   /// How many breakpoints were inserted so far.
   [[nodiscard]] std::uint64_t insertions() const { return insertions_; }
 
@@ -216,6 +229,7 @@ class BreakpointTable {
   std::unordered_set<std::uint64_t> unwritable_pages_;
   std::unordered_map<core::Address, BreakpointSite> sites_;
   ForgottenSites forgotten_;
+  std::unordered_multiset<core::Address> moved_traps_;
   std::uint64_t insertions_ = 0;
   bool is_registered_ = false;  // with the guardian
 };

@@ -53,7 +53,8 @@ Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& regi
     }
   }
   if (origin == TrapOrigin::target && site == nullptr && facts.si_code &&
-      Native::is_breakpoint_code(*facts.si_code) && code.remove_written_back(trap)) {
+      Native::is_breakpoint_code(*facts.si_code) &&
+      (code.forget_moved_trap(trap) || code.remove_written_back(trap))) {
     adjust_pc(tid, registers);
     return {TrapOrigin::removed_breakpoint, nullptr};
   }
@@ -73,6 +74,7 @@ bool retire_trap(BreakpointTable& code, pid_t tid) {
   const Address trap = Native::breakpoint_of_trap(Native::pc(*registers));
   if (Native::is_breakpoint_code(info->si_code) && code.is_known_site(trap)) {
     adjust_pc(tid, *registers);
+    (void)code.forget_moved_trap(trap);
     if (const BreakpointSite* const site = code.site_at(trap)) {
       remove_written_back(code.memory(), *site);
     }

@@ -4,9 +4,11 @@
 
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "arch/native.h"
 #include "supervisor/copies/thread_moves.h"
+#include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
 
@@ -22,21 +24,34 @@ void look_outside_of_copy(const Tracee& tracee) {
     return;
   }
   const auto registers = ptrace::registers(tracee.id.tid);
-  const auto copy = registers ? copies.all().at(Native::pc(*registers)) : nullptr;
+  if (!registers) {
+    return;
+  }
+  ptrace::Registers at_instruction = *registers;
+  const core::Address pc = Native::pc(*registers);
+  if (thread.moved_trap != core::Address{} && Native::breakpoint_of_trap(pc) == thread.moved_trap) {
+    Native::set_pc(at_instruction, thread.moved_trap);
+  }
+  const std::uint64_t behind = pc - Native::pc(at_instruction);
+  const auto copy = copies.all().at(Native::pc(at_instruction));
   if (copy == nullptr) {
     return;
   }
   ThreadMemory memory(tracee.id.tid);
-  if (const auto move = move_to_original(*copy, *registers, memory)) {
+  if (auto move = move_to_original(*copy, at_instruction, memory)) {
+    Native::set_pc(move->registers, Native::pc(move->registers) + behind);
     thread.out_of_copy = OutOfCopy{*registers, move->registers, move->counter, move->adjust};
   }
 }
 
 void leave_function_copy(const Tracee& tracee) {
   look_outside_of_copy(tracee);
-  const auto out = std::exchange(probed_thread(tracee).out_of_copy, std::nullopt);
+  ProbedThread& thread = probed_thread(tracee);
+  const auto out = std::exchange(thread.out_of_copy, std::nullopt);
   if (out && ptrace::set_registers(tracee.id.tid, out->outside)) {
-    probed_code(*tracee.process).copies().adjust(out->counter, out->adjusted);
+    ProbedCode& code = probed_code(*tracee.process);
+    code.copies().adjust(out->counter, out->adjusted);
+    (void)code.forget_moved_trap(std::exchange(thread.moved_trap, core::Address{}));
   }
 }
 
@@ -127,6 +142,44 @@ void enter_function_copy(const Tracee& tracee, bool is_counted) {
   const auto move = move_to_copy(*copy, *registers, is_counted);
   if (move && ptrace::set_registers(tracee.id.tid, move->registers)) {
     copies.adjust(move->counter, move->adjust);
+  }
+}
+
+std::optional<core::Address> unserved_breakpoint(const ProbedCode& code, const HeldThread& held,
+                                                 core::Address pc, bool was_stepped) {
+  const core::Address breakpoint = Native::breakpoint_of_trap(pc);
+  if (!code.is_known_site(breakpoint)) {
+    return std::nullopt;
+  }
+  const auto* const delivery = std::get_if<SignalDelivery>(&held.stop);
+  if (delivery != nullptr && delivery->signal == SIGTRAP) {
+    const auto info = ptrace::signal_info(held.tid);
+    return info && Native::is_breakpoint_code(info->si_code) ? std::optional(breakpoint)
+                                                             : std::nullopt;
+  }
+  return !was_stepped && trap_is_pending(code, held.tid, pc, false) ? std::optional(breakpoint)
+                                                                    : std::nullopt;
+}
+
+void enter_function_copy_behind(const Tracee& tracee, core::Address breakpoint, bool is_counted) {
+  ProbedCode& code = probed_code(*tracee.process);
+  const auto registers = ptrace::registers(tracee.id.tid);
+  const auto copy = code.copies().all().of(breakpoint);
+  if (!registers || copy == nullptr || copy->is_kept(breakpoint)) {
+    return;  // once the trap is served it stays in the original
+  }
+  ptrace::Registers at_breakpoint = *registers;
+  Native::set_pc(at_breakpoint, breakpoint);
+  auto move = move_to_copy(*copy, at_breakpoint, is_counted);
+  if (!move) {
+    return;
+  }
+  const core::Address inside = Native::pc(move->registers);
+  Native::set_pc(move->registers, inside + (Native::pc(*registers) - breakpoint));
+  if (ptrace::set_registers(tracee.id.tid, move->registers)) {
+    code.note_moved_trap(inside);
+    probed_thread(tracee).moved_trap = inside;
+    code.copies().adjust(move->counter, move->adjust);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "core/clock.h"
@@ -27,6 +28,15 @@ void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer);
 /// breakpoint was removed or an execution of its block begins: puts it into the copy. `is_counted`:
 /// this execution of the block is counted already.
 void enter_function_copy(const Tracee& tracee, bool is_counted);
+
+/// The breakpoint that a held thread has met and whose trap is not served yet; nothing if it has
+/// met none. Where `was_stepped`, a trap that is pending may be a step's, and counts as none.
+[[nodiscard]] std::optional<core::Address> unserved_breakpoint(const ProbedCode& code,
+                                                               const HeldThread& held,
+                                                               core::Address pc, bool was_stepped);
+/// The same for such a thread, whose trap will find it in the copy. In the original it would come
+/// to jumps that are in the middle of its instructions, were we killed before.
+void enter_function_copy_behind(const Tracee& tracee, core::Address breakpoint, bool is_counted);
 
 /// Where the threads of an address space will go on that sleep in a system call while the others
 /// are held: behind the call. One for each.

@@ -27,6 +27,12 @@ bool has_trapped(const HeldThread& held) {
   return delivery != nullptr && delivery->signal == SIGTRAP;
 }
 
+/// A trap is pending that may be a step's or a breakpoint's.
+bool has_unclear_trap(const ProbedCode& code, const HeldThread& held, const ProbedThread& thread) {
+  return thread.was_stepped && !has_trapped(held) &&
+         trap_is_pending(code, held.tid, Address{}, true);
+}
+
 }  // namespace
 
 void CopyInstallation::run(core::TimePoint now) {
@@ -62,7 +68,8 @@ void CopyInstallation::leave_out_stepped() {
       continue;
     }
     const ProbedThread& thread = probed_thread(*tracee);
-    if (!thread.displaced.is_active() && !thread.window && thread.delivering == 0) {
+    if (!thread.displaced.is_active() && !thread.window && thread.delivering == 0 &&
+        !has_unclear_trap(code_, held, thread)) {
       if (!has_trapped(held)) {
         HitCounter::leave_displaced_instruction(*tracee);
       }
@@ -177,17 +184,18 @@ void CopyInstallation::move(const HeldThread& held) {
   const auto registers = tracee != nullptr && tracee->thread_state != nullptr
                              ? ptrace::registers(held.tid)
                              : core::fail("");
-  const Address pc = registers ? Native::pc(*registers) : Address{};
-  const PreparedCopy* const here = at(pc);
+  if (!registers) {
+    return;
+  }
+  const Address pc = Native::pc(*registers);
+  const auto met = unserved_breakpoint(code_, held, pc, probed_thread(*tracee).was_stepped);
+  const PreparedCopy* const here = at(met.value_or(pc));
   if (here == nullptr) {
     return;
   }
-  // Behind a breakpoint that it has met: that trap is served when it is reported.
-  const bool is_behind_trap =
-      code_.is_known_site(Native::breakpoint_of_trap(pc)) &&
-      (has_trapped(held) ||
-       trap_is_pending(code_, held.tid, pc, probed_thread(*tracee).was_stepped));
-  if (!is_behind_trap) {
+  if (met) {
+    enter_function_copy_behind(*tracee, *met, is_counted(*here->copy, *met));
+  } else {
     enter_function_copy(*tracee, is_counted(*here->copy, pc));
   }
 }

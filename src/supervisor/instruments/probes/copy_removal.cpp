@@ -44,7 +44,8 @@ void CopyRemoval::uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies
   std::vector<Address> places = sleepers(tracees_, code_, world_);
   for (const HeldThread& held : world_.threads()) {
     if (const auto registers = ptrace::registers(held.tid)) {
-      places.push_back(arch::Native::pc(*registers));
+      const Address pc = arch::Native::pc(*registers);
+      places.push_back(unserved_breakpoint(code_, held, pc, false).value_or(pc));
     }
   }
   for (const Address pc : places) {

@@ -110,6 +110,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
   ProbedThread& thread = probed_thread(tracee);
   costs_.begin_stop();
   const bool was_stepped = std::exchange(thread.was_stepped, false);
+  thread.moved_trap = {};
   auto registers = ptrace::registers(tid);
   if (!registers) {
     (void)ptrace::resume(tid, 0);  // it was killed

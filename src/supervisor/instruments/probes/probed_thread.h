@@ -46,6 +46,9 @@ struct ProbedThread : ThreadState {
   Hit last_hit;
   core::TimePoint resumed_at;  // from its last hit; zero: it had another stop since
 
+  /// It was put into a function's copy while the trap of a breakpoint was not served: that of the
+  /// instruction there. Zero: not so.
+  core::Address moved_trap;
   /// It is stopped in a function's copy.
   std::optional<OutOfCopy> out_of_copy;
   /// Where it counts; null: it has no counters.
