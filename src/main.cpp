@@ -13,9 +13,11 @@
 #include "commands/convert/convert.h"
 #include "commands/diff/diff.h"
 #include "commands/doctor/doctor.h"
+#include "commands/dump/dump.h"
 #include "commands/info/info.h"
 #include "commands/record/record.h"
 #include "commands/report/report.h"
+#include "commands/top/top.h"
 
 namespace {
 
@@ -33,8 +35,7 @@ void die_by(int signal) {
   ::raise(signal);
 }
 
-int record(const sp::cli::RecordOptions& options, const std::vector<std::string>& argv) {
-  const sp::record::Ending ending = sp::record::run(options, argv);
+int end_as(const sp::record::Ending& ending) {
   if (ending.signal != 0) {
     die_by(ending.signal);
     return 128 + ending.signal;
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
   }
   const sp::cli::Parsed parsed = sp::cli::parse(argc, argv, *settings);
   if (const auto* options = std::get_if<sp::cli::RecordOptions>(&parsed)) {
-    return record(*options, std::vector<std::string>(argv, argv + argc));
+    return end_as(sp::record::run(*options, std::vector<std::string>(argv, argv + argc)));
   }
   if (const auto* options = std::get_if<sp::cli::DoctorOptions>(&parsed)) {
     return sp::doctor::run(*options);
@@ -71,6 +72,12 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::InfoOptions>(&parsed)) {
     return sp::info::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::DumpOptions>(&parsed)) {
+    return sp::dump::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::TopOptions>(&parsed)) {
+    return end_as(sp::top::run(*options));
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 
 namespace sp::cli {
@@ -50,34 +51,14 @@ std::string usage_elsewhere(std::string_view typed, Command command) {
     if (!is_it || row.is_for(command) || row.is_for(Command::record)) {
       continue;
     }
-    if (row.is_for(Command::convert)) {
-      return fmt::format("{} is an option of convert: superprofiler convert RUN -f FORMAT", typed);
+    for (const CommandRow& other : command_table()) {
+      if (row.is_for(other.command)) {
+        return fmt::format("{} is an option of {}: superprofiler {}", typed, other.name,
+                           other.usage);
+      }
     }
-    return row.is_for(Command::report)
-               ? fmt::format("{0} is an option of report: superprofiler report RUN {0}", typed)
-               : fmt::format("{0} is an option of diff: superprofiler diff A B {0}", typed);
   }
   return "";
-}
-
-std::string_view usage_of(Command command) {
-  switch (command) {
-    case Command::doctor:
-      return "superprofiler doctor [-p PID]";
-    case Command::annotate:
-      return "superprofiler annotate RUN FUNCTION";
-    case Command::convert:
-      return "superprofiler convert RUN -f FORMAT";
-    case Command::report:
-      return "superprofiler report [RUN]";
-    case Command::diff:
-      return "superprofiler diff A B";
-    case Command::info:
-      return "superprofiler info [RUN]";
-    case Command::record:
-      break;
-  }
-  return "superprofiler -- CMD";
 }
 
 // The message for the first unexpected word.
@@ -93,22 +74,20 @@ std::string describe_unexpected(const std::vector<std::string>& words, Command c
                        usable ? fmt::format("did you mean --{}?", nearest->name)
                               : std::string("superprofiler --help lists them"));
   }
-  if (command == Command::doctor) {
-    return fmt::format(
-        "doctor takes no command ('{}'); it takes a process: superprofiler doctor "
-        "-p PID",
-        first);
+  if (const CommandRow* const row = command_row(command)) {
+    return fmt::format("{0} takes no command ('{1}'); it takes a process: superprofiler {0} -p PID",
+                       row->name, first);
   }
-  if (const auto named = command_named(first)) {
-    return fmt::format("{} is a subcommand and goes first: {}", first, usage_of(*named));
+  if (const CommandRow* const row = find_command(first)) {
+    return fmt::format("{} is a subcommand and goes first: superprofiler {}", first, row->usage);
   }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
 }
 
 // Its words that are not options mean something.
 bool takes_words(Command command) {
-  return command == Command::annotate || command == Command::convert ||
-         command == Command::report || command == Command::diff || command == Command::info;
+  const CommandRow* const row = command_row(command);
+  return row != nullptr && row->takes != Takes::nothing;
 }
 
 // CLI11's messages begin with the option: "--interval: 1 required TEXT missing", "flame was given a

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 #include "cli/read.h"
 #include "cli/texts.h"
@@ -25,51 +26,64 @@ constexpr int kUsageStatus = 2;
 
 PrintAndExit usage_error(const core::Error& error) { return {error.message(), kUsageStatus}; }
 
-Parsed parse_doctor(const std::vector<std::string>& words) {
-  const auto given = Arguments::read(words, Command::doctor);
-  if (!given) {
-    return usage_error(given.error());
+Result<DoctorOptions> read_doctor(const Arguments& given) {
+  if (given.after_dashes()) {
+    return fail("doctor takes no command; it takes a process: superprofiler doctor -p PID");
   }
-  if (given->has("help")) {
-    return PrintAndExit{doctor_help_text()};
-  }
-  if (given->after_dashes()) {
-    return usage_error(
-        {"doctor takes no command; it takes a process: superprofiler doctor -p PID"});
-  }
-  const auto pid = read_pid(*given);
-  const auto color = read_color(*given);
+  const auto pid = read_pid(given);
+  const auto color = read_color(given);
   if (!pid || !color) {
-    return usage_error(!pid ? pid.error() : color.error());
+    return tl::unexpected(!pid ? pid.error() : color.error());
   }
   return DoctorOptions{*pid, *color};
 }
 
-Parsed parse_annotate(const std::vector<std::string>& words) {
-  const auto given = Arguments::read(words, Command::annotate);
+Result<AnnotateOptions> read_annotate(const Arguments& given) {
+  std::vector<std::string> named = given.words();
+  if (const auto& after = given.after_dashes()) {
+    named.insert(named.end(), after->begin(), after->end());
+  }
+  if (named.size() != 2) {
+    return fail(fmt::format(
+        "annotate takes a run and a function, {} given: superprofiler annotate output/NAME {}",
+        named.size() == 1 ? "1 word is" : fmt::format("{} words are", named.size()),
+        named.size() > 2 ? "'FUNCTION'" : "FUNCTION"));
+  }
+  return AnnotateOptions{named[0], named[1], given.all("debug-dir")};
+}
+
+Parsed print_texts(const Arguments& given) {
+  if (given.has("version")) {
+    return PrintAndExit{version_text()};
+  }
+  const std::string shell = given.last("completions").value_or("");
+  if (const auto known = check_choice("completions", shell); !known) {
+    return usage_error(known.error());
+  }
+  return PrintAndExit{completion_script(shell)};
+}
+
+Parsed parse_record(const std::vector<std::string>& words) {
+  const auto given = Arguments::read(words, Command::record);
   if (!given) {
     return usage_error(given.error());
   }
   if (given->has("help")) {
-    return PrintAndExit{annotate_help_text()};
+    return PrintAndExit{help_text()};
   }
-  std::vector<std::string> named = given->words();
-  if (const auto& after = given->after_dashes()) {
-    named.insert(named.end(), after->begin(), after->end());
+  if (given->has("version") || given->has("completions")) {
+    return print_texts(*given);
   }
-  if (named.size() != 2) {
-    return usage_error({fmt::format(
-        "annotate takes a run and a function, {} given: superprofiler annotate output/NAME {}",
-        named.size() == 1 ? "1 word is" : fmt::format("{} words are", named.size()),
-        named.size() > 2 ? "'FUNCTION'" : "FUNCTION")});
+  auto options = read_record(*given);
+  if (!options) {
+    return usage_error(options.error());
   }
-  return AnnotateOptions{named[0], named[1], given->all("debug-dir")};
+  return std::move(*options);
 }
 
-/// A command that reads a run.
 template <typename Read>
-Parsed parse_reader(const std::vector<std::string>& words, Command command, const Read& read,
-                    std::string (*help)()) {
+Parsed parse_command(const std::vector<std::string>& words, Command command, const Read& read,
+                     std::string (*help)()) {
   const auto given = Arguments::read(words, command);
   if (!given) {
     return usage_error(given.error());
@@ -152,23 +166,28 @@ Result<void> check_choice(std::string_view option, std::string_view value) {
 namespace {
 
 Parsed parse_words(std::vector<std::string> words, const std::vector<std::string>& notes) {
-  const auto command = words.empty() ? std::nullopt : command_named(words.front());
-  if (command) {
-    words.erase(words.begin());
+  const CommandRow* const row = words.empty() ? nullptr : find_command(words.front());
+  if (row == nullptr) {
+    return parse_record(words, notes);
   }
-  switch (command.value_or(Command::record)) {
+  words.erase(words.begin());
+  switch (row->command) {
     case Command::doctor:
-      return parse_doctor(words);
+      return parse_command(words, row->command, read_doctor, doctor_help_text);
     case Command::annotate:
-      return parse_annotate(words);
+      return parse_command(words, row->command, read_annotate, annotate_help_text);
     case Command::convert:
-      return parse_reader(words, Command::convert, read_convert, convert_help_text);
+      return parse_command(words, row->command, read_convert, convert_help_text);
     case Command::report:
-      return parse_reader(words, Command::report, read_report, report_help_text);
+      return parse_command(words, row->command, read_report, report_help_text);
     case Command::diff:
-      return parse_reader(words, Command::diff, read_diff, diff_help_text);
+      return parse_command(words, row->command, read_diff, diff_help_text);
     case Command::info:
-      return parse_reader(words, Command::info, read_info, info_help_text);
+      return parse_command(words, row->command, read_info, info_help_text);
+    case Command::dump:
+      return parse_command(words, row->command, read_dump, dump_help_text);
+    case Command::top:
+      return parse_command(words, row->command, read_top, top_help_text);
     case Command::record:
       break;
   }

@@ -91,6 +91,9 @@ struct AnnotateOptions {
   std::vector<std::string> debug_dirs;
 };
 
+/// What a table is sorted by.
+enum class Sort : std::uint8_t { self, total, calls };
+
 /// superprofiler convert [RUN] -f FORMAT [-o FILE]
 struct ConvertOptions {
   std::string run;     // a run's directory; "": the newest one
@@ -101,8 +104,6 @@ struct ConvertOptions {
 
 /// superprofiler report [RUN]
 struct ReportOptions {
-  enum class Sort : std::uint8_t { self, total, calls };
-
   std::string run;           // a run's directory; "": the newest one
   std::optional<Sort> sort;  // nothing: self, or calls if nothing was sampled
   std::string callers;       // of this function; "": not asked for
@@ -143,6 +144,21 @@ struct InfoOptions {
   bool json = false;
 };
 
+/// superprofiler dump -p PID
+struct DumpOptions {
+  pid_t pid = 0;
+  bool json = false;
+  std::vector<std::string> debug_dirs;
+};
+
+/// superprofiler top -p PID, or -- CMD
+struct TopOptions {
+  RecordOptions run;  // writes no files
+  Duration interval = std::chrono::seconds(1);
+  bool once = false;
+  Sort sort = Sort::self;
+};
+
 /// Text to print before exiting: help, version and completions (status 0, complete, for stdout), or
 /// a usage error (status 2, one line without a newline, for stderr).
 struct PrintAndExit {
@@ -150,8 +166,9 @@ struct PrintAndExit {
   int status = 0;
 };
 
-using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions,
-                            ReportOptions, DiffOptions, InfoOptions, PrintAndExit>;
+using Parsed =
+    std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions, ReportOptions,
+                 DiffOptions, InfoOptions, DumpOptions, TopOptions, PrintAndExit>;
 
 /// Parses the arguments of main(), and what is set elsewhere. Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv, const Settings& settings = {});

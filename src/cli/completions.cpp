@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 #include "cli/texts.h"
 
@@ -61,22 +62,24 @@ void add_word(const OptionRow& row, Command command, std::string& words) {
   }
 }
 
+template <typename Wanted>
+std::string command_names(const Wanted& wanted) {
+  std::string names;
+  for (const CommandRow& row : command_table()) {
+    if (wanted(row)) {
+      names += fmt::format("{}{}", names.empty() ? "" : " ", row.name);
+    }
+  }
+  return names;
+}
+
+bool is_any(const CommandRow& /*row*/) { return true; }
+bool reads_run(const CommandRow& row) { return row.takes != Takes::nothing; }
+
 std::string bash_script() {
   std::string script(kBashHead);
   std::string words;
-  std::string doctor_words;
-  std::string annotate_words;
-  std::string convert_words;
-  std::string report_words;
-  std::string diff_words;
-  std::string info_words;
   for (const OptionRow& row : option_table()) {
-    add_word(row, Command::doctor, doctor_words);
-    add_word(row, Command::annotate, annotate_words);
-    add_word(row, Command::convert, convert_words);
-    add_word(row, Command::report, report_words);
-    add_word(row, Command::diff, diff_words);
-    add_word(row, Command::info, info_words);
     add_word(row, Command::record, words);
     if (row.value_optional) {
       words += fmt::format(" --{}={}", row.name, row.choices);
@@ -93,25 +96,27 @@ std::string bash_script() {
   }
   script += fmt::format(
       "  esac\n"
-      "  local words='{}'\n"
+      "  local words='{}' takes_run=''\n"
+      "  case ${{COMP_WORDS[1]}} in\n",
+      words);
+  for (const CommandRow& command : command_table()) {
+    std::string own;
+    for (const OptionRow& row : option_table()) {
+      add_word(row, command.command, own);
+    }
+    script += fmt::format("    {}) words='{}'{} ;;\n", command.name, own,
+                          command.takes == Takes::nothing ? "" : " takes_run=1");
+  }
+  script += fmt::format(
+      "  esac\n"
       "  if ((COMP_CWORD == 1)); then\n"
-      "    words+=' doctor annotate convert report diff info'\n"
-      "  elif [[ ${{COMP_WORDS[1]}} == doctor ]]; then\n"
-      "    words='{}'\n"
-      "  elif [[ ${{COMP_WORDS[1]}} =~ ^(annotate|convert|report|diff|info)$ ]]; then\n"
-      "    case ${{COMP_WORDS[1]}} in\n"
-      "      annotate) words='{}' ;;\n"
-      "      convert) words='{}' ;;\n"
-      "      report) words='{}' ;;\n"
-      "      diff) words='{}' ;;\n"
-      "      info) words='{}' ;;\n"
-      "    esac\n"
-      "    if [[ $cur != -* && ($COMP_CWORD == 2 || ${{COMP_WORDS[1]}} == diff) ]]; then\n"
-      "      mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
-      "      return\n"
-      "    fi\n"
+      "    words+=' {}'\n"
+      "  elif [[ $takes_run && $cur != -* && ($COMP_CWORD == 2 || "
+      "${{COMP_WORDS[1]}} == diff) ]]; then\n"
+      "    mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
+      "    return\n"
       "  fi\n",
-      words, doctor_words, annotate_words, convert_words, report_words, diff_words, info_words);
+      command_names(is_any));
   return script.append(kBashTail);
 }
 
@@ -153,7 +158,9 @@ std::string zsh_script() {
       "  if ((${words[(I)--]})); then\n"
       "    _command_names -e\n"
       "  else\n"
-      "    compadd doctor annotate convert report diff info\n"
+      "    compadd " +
+      command_names(is_any) +
+      "\n"
       "  fi\n"
       "}\n"
       "_superprofiler() {\n"
@@ -206,21 +213,16 @@ std::string fish_values(const OptionRow& row) {
 std::string fish_script() {
   std::string script =
       "# fish completion for superprofiler\n"
-      "complete -c superprofiler -f\n"
-      "complete -c superprofiler -n __fish_is_first_token -a doctor -d 'what this machine allows'\n"
-      "complete -c superprofiler -n __fish_is_first_token -a annotate "
-      "-d 'a function with its counts'\n"
-      "complete -c superprofiler -n __fish_is_first_token -a convert "
-      "-d 'a run for other programs'\n"
-      "complete -c superprofiler -n __fish_is_first_token -a report "
-      "-d 'the functions of a run'\n"
-      "complete -c superprofiler -n __fish_is_first_token -a diff "
-      "-d 'what differs between two runs'\n"
-      "complete -c superprofiler -n __fish_is_first_token -a info "
-      "-d 'what a recording holds'\n"
-      "complete -c superprofiler -n '__fish_seen_subcommand_from annotate convert report diff "
-      "info' "
-      "-a '(__fish_complete_directories)'\n"
+      "complete -c superprofiler -f\n";
+  for (const CommandRow& row : command_table()) {
+    script += fmt::format("complete -c superprofiler -n __fish_is_first_token -a {} -d '{}'\n",
+                          row.name, row.does);
+  }
+  script += fmt::format(
+      "complete -c superprofiler -n '__fish_seen_subcommand_from {}' "
+      "-a '(__fish_complete_directories)'\n",
+      command_names(reads_run));
+  script +=
       // Words after -- are completed as that command's.
       "function __superprofiler_command\n"
       "  set -l words (commandline -opc)\n"

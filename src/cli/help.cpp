@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 #include "cli/texts.h"
 
@@ -23,10 +24,12 @@ Examples
   superprofiler report                           the newest run's functions
   superprofiler convert -f pprof                 the newest run for pprof
   superprofiler diff output/a output/b           what changed between two runs
+  superprofiler top -p 1234                      where it spends its time, live
+  superprofiler dump -p 1234                     all its stacks now, once
   superprofiler doctor -p 1234                   can 1234 be profiled?
 Results in output/NAME/: flamegraph.svg (for browsers), functions.tsv, run.json,
 blocks.tsv, edges.tsv, stacks.folded, recording.sp. Ctrl-C ends an attached run;
-the target goes on. doctor, annotate, convert, report, diff, info have --help.
+the target goes on. Each of annotate, convert, diff, .. has a --help of its own.
 )help";
 
 std::string option_line(const OptionRow& row) {
@@ -40,11 +43,11 @@ std::string option_line(const OptionRow& row) {
 }
 
 // The line without the names of the subcommands that have the option: "report, diff: ".
-std::string line_of_reader(const OptionRow& row) {
+std::string line_in(const OptionRow& row) {
   OptionRow shown = row;
   const std::size_t colon = row.help.find(": ");
   if (colon != std::string_view::npos &&
-      command_named(row.help.substr(0, row.help.find_first_of(",:")))) {
+      find_command(row.help.substr(0, row.help.find_first_of(",:"))) != nullptr) {
     shown.help.remove_prefix(colon + 2);
   }
   return option_line(shown);
@@ -125,7 +128,7 @@ std::string convert_help_text() {
       "  -o, --output FILE           write there; -: to stdout\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::convert) && row.name != "format" && row.name != "output") {
-      text += line_of_reader(row);
+      text += line_in(row);
     }
   }
   return text +
@@ -143,7 +146,7 @@ std::string report_help_text() {
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::report)) {
       text += row.name == "by-thread" ? "      --by-thread             threads, not functions\n"
-                                      : line_of_reader(row);
+                                      : line_in(row);
     }
   }
   return text +
@@ -174,7 +177,7 @@ std::string diff_help_text() {
     text += row.name == "flame"
                 ? "      --flame                 write B/diff.svg: red more, blue less\n"
             : row.name == "output" ? "  -o, --output FILE           write the flame graph there\n"
-                                   : line_of_reader(row);
+                                   : line_in(row);
   }
   return text +
          "\nStatus 0; 1 if a rule is broken; 2 if the command line is wrong; 125 if a run\n"
@@ -188,12 +191,49 @@ std::string info_help_text() {
       "a run, or its recording.sp; left out, the newest in output/.\n\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::info)) {
-      text += line_of_reader(row);
+      text += line_in(row);
     }
   }
   return text +
          "\nStatus 0; 2 if the command line is wrong; 125 if there is no recording. One that\n"
          "is cut or damaged is read up to there, and a line says so.\n";
+}
+
+std::string dump_help_text() {
+  std::string text =
+      "superprofiler dump -p PID: prints the stacks of all threads of a process, as they\n"
+      "are now. Threads that run are stopped together, for some ms (said on stderr);\n"
+      "threads that sleep are not. Each frame has function\n"
+      "and offset, module and offset in it, file and line; inlined functions are frames of\n"
+      "their own. The process then goes on; if it was stopped (SIGSTOP), it stays stopped.\n\n"
+      "  -p, --pid PID               the process\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::dump) && row.name != "pid") {
+      text += option_line(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 2 if the command line is wrong; 125 if the process cannot be looked at.\n";
+}
+
+std::string top_help_text() {
+  std::string text =
+      "superprofiler top -p PID: shows where a process spends its time, a table every\n"
+      "second. On a terminal it redraws; q or Ctrl-C ends it, and the process goes on.\n"
+      "superprofiler top -- CMD: launches CMD; the tables go to stderr.\n"
+      "Self and total are sampled, in the time since the last table. With --calls, calls/s\n"
+      "are counted exactly, by breakpoints in the program's own functions; - where they\n"
+      "were not counted all the time. No files are written.\n\n"
+      "  -i, --interval TIME         time between two tables [1s]\n"
+      "  -F, --frequency HZ          samples a second and CPU [1000]\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::top) && row.name != "interval" && row.name != "frequency") {
+      text += line_in(row);
+    }
+  }
+  return text +
+         "\nStatus: the program's if it was launched, else 0; 2 if the command line is wrong;\n"
+         "125 if the process cannot be profiled.\n";
 }
 
 std::string version_text() { return "superprofiler " SP_VERSION "\n"; }

@@ -15,35 +15,44 @@ using enum Command;
 
 constexpr Commands kRecord{record};
 constexpr Commands kDoctorToo{record, doctor};
-constexpr Commands kAnnotateToo{record, annotate};
+constexpr Commands kLive{record, top};
+constexpr Commands kOfProcesses{record, doctor, dump, top};
+constexpr Commands kOfNames{record, annotate, dump, top};
+constexpr Commands kSorted{report, top};
+constexpr Commands kTopOnly{top};
 constexpr Commands kFilesToo{record, convert, diff};
 constexpr Commands kFlame{record, diff};
 constexpr Commands kConvertOnly{convert};
 constexpr Commands kReportToo{record, report};
 constexpr Commands kReportOnly{report};
 constexpr Commands kDiffOnly{diff};
-constexpr Commands kJson{report, diff, info};
-constexpr Commands kEvery{record, doctor, annotate, convert, report, diff, info};
+constexpr Commands kJson{report, diff, info, dump};
+constexpr Commands kEvery{record, doctor, annotate, convert, report, diff, info, dump, top};
 
 constexpr std::string_view kFormats =
     "callgrind speedscope pprof folded svg csv bolt autofdo perf-script firefox chrome perfetto";
 
 constexpr auto kOptions = std::to_array<OptionRow>({
     {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
-     Completes::processes, "", kDoctorToo},
+     Completes::processes, "", kOfProcesses},
     {"command", 'c', "CMD", "launch CMD, split into words as a shell would", Group::target,
-     Completes::commands},
-    {"duration", 'd', "TIME", "stop after TIME: 30s, 1m (a bare number: s)", Group::target},
+     Completes::commands, "", kLive},
+    {"duration", 'd', "TIME", "stop after TIME: 30s, 1m (a bare number: s)", Group::target,
+     Completes::nothing, "", kLive},
     {"delay", 'D', "TIME", "let the target run TIME before the first sample", Group::target},
     {"follow", '\0', "WHAT", "fork,exec,all,none [launch: all, -p: exec]", Group::target,
-     Completes::choices, "all fork exec none"},
-    {"threads", '\0', "WHICH", "all or main [all]", Group::target, Completes::choices, "all main"},
+     Completes::choices, "all fork exec none", kLive},
+    {"threads", '\0', "WHICH", "all or main [all]", Group::target, Completes::choices, "all main",
+     kLive},
     {"no-aslr", '\0', "", "launch without address randomisation", Group::target},
 
-    {"interval", 'i', "TIME", "mean time between samples: 100us, 1ms [100us]", Group::sampling},
-    {"frequency", 'F', "HZ", "the same as a rate", Group::sampling},
-    {"overhead", '\0', "PCT", "what profiling may cost; 0: no limit [25]", Group::sampling},
-    {"wall", '\0', "", "show blocked time too, not only time on a CPU", Group::sampling},
+    {"interval", 'i', "TIME", "mean time between samples: 100us, 1ms [100us]", Group::sampling,
+     Completes::nothing, "", kLive},
+    {"frequency", 'F', "HZ", "the same as a rate", Group::sampling, Completes::nothing, "", kLive},
+    {"overhead", '\0', "PCT", "what profiling may cost; 0: no limit [25]", Group::sampling,
+     Completes::nothing, "", kLive},
+    {"wall", '\0', "", "show blocked time too, not only time on a CPU", Group::sampling,
+     Completes::nothing, "", kLive},
     {"trace-prob", 't', "P", "share of samples that collect a stack [1]", Group::sampling},
     {"stop-with", '\0', "HOW", "sigstop or interrupt [sigstop]", Group::sampling,
      Completes::choices, "sigstop interrupt"},
@@ -54,9 +63,10 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
     {"no-copies", '\0', "", "hot code is not counted in instrumented copies", Group::exact},
     {"derive", '\0', "", "no probe if its count follows from others", Group::exact},
-    {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact},
+    {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact,
+     Completes::nothing, "", kLive},
     {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,
-     Completes::files},
+     Completes::files, "", kLive},
     {"func-instrumentation-depth", '\0', "N", "no entry probes in the N innermost [5]",
      Group::exact},
 
@@ -71,8 +81,11 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::choices, kFormats, kConvertOnly},
     {"module", '\0', "FILE", "convert: for bolt, autofdo: a library [the program]", Group::output,
      Completes::files, "", kConvertOnly},
-    {"sort", '\0', "BY", "report: self, total or calls first [self]", Group::output,
-     Completes::choices, "self total calls", kReportOnly},
+    {"sort", '\0', "BY", "report, top: self, total or calls first [self]", Group::output,
+     Completes::choices, "self total calls", kSorted},
+    {"once", '\0', "", "top: one table", Group::output, Completes::nothing, "", kTopOnly},
+    {"calls", '\0', "", "top: count calls, too, by probes", Group::output, Completes::nothing, "",
+     kTopOnly},
     {"callers", '\0', "F", "report: who calls function F", Group::output, Completes::nothing, "",
      kReportOnly},
     {"callees", '\0', "F", "report: what function F calls", Group::output, Completes::nothing, "",
@@ -85,9 +98,10 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Group::output, Completes::nothing, "", kDiffOnly},
     {"limit", '\0', "N", "diff: the N functions that differ most; 0: all [20]", Group::output,
      Completes::nothing, "", kDiffOnly},
-    {"json", '\0', "", "report, diff, info: JSON", Group::output, Completes::nothing, "", kJson},
+    {"json", '\0', "", "report, diff, info, dump: JSON", Group::output, Completes::nothing, "",
+     kJson},
     {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
-     Completes::directories, "", kAnnotateToo},
+     Completes::directories, "", kOfNames},
 
     {"quiet", 'q', "", "errors only", Group::terminal},
     {"verbose", 'v', "", "say more", Group::terminal},
@@ -102,21 +116,6 @@ constexpr auto kOptions = std::to_array<OptionRow>({
 });
 
 }  // namespace
-
-std::optional<Command> command_named(std::string_view word) {
-  for (const auto& [name, command] :
-       std::to_array<std::pair<std::string_view, Command>>({{"doctor", doctor},
-                                                            {"annotate", annotate},
-                                                            {"convert", convert},
-                                                            {"report", report},
-                                                            {"diff", diff},
-                                                            {"info", info}})) {
-    if (word == name) {
-      return command;
-    }
-  }
-  return std::nullopt;
-}
 
 std::span<const OptionRow> option_table() { return kOptions; }
 

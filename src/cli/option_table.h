@@ -8,10 +8,17 @@
 namespace sp::cli {
 
 /// The subcommand; record if none is given.
-enum class Command : std::uint8_t { record, doctor, annotate, convert, report, diff, info };
-
-/// The subcommand of that name; nothing if there is none.
-[[nodiscard]] std::optional<Command> command_named(std::string_view word);
+enum class Command : std::uint8_t {
+  record,
+  doctor,
+  annotate,
+  convert,
+  report,
+  diff,
+  info,
+  dump,
+  top
+};
 
 /// Some of the commands, as bits.
 class Commands {

@@ -23,6 +23,13 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<InfoOptions> read_info(const Arguments& given);
 
+[[nodiscard]] core::Result<DumpOptions> read_dump(const Arguments& given);
+
+[[nodiscard]] core::Result<TopOptions> read_top(const Arguments& given);
+
+/// As read_record(), where --interval is not the sampling's.
+[[nodiscard]] core::Result<RecordOptions> read_live(const Arguments& given);
+
 /// The run that `command` is to read: "" if none is given. `usage`: how to name one.
 [[nodiscard]] core::Result<std::string> read_run_name(const Arguments& given,
                                                       std::string_view command,
@@ -31,6 +38,7 @@ namespace sp::cli {
 /// What several commands have in common.
 [[nodiscard]] core::Result<std::optional<pid_t>> read_pid(const Arguments& given);
 [[nodiscard]] core::Result<Color> read_color(const Arguments& given);
+[[nodiscard]] core::Result<Sort> read_sort(std::string_view value);
 /// Fails if `value` is not one of the choices of `option` in the table.
 [[nodiscard]] core::Result<void> check_choice(std::string_view option, std::string_view value);
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -86,18 +87,21 @@ Nothing read_target(const Arguments& given, RecordOptions& options) {
   return {};
 }
 
-Nothing read_interval(const Arguments& given, RecordOptions& options) {
-  const auto interval = given.last("interval");
-  const auto rate = given.last("frequency");
-  if (interval && rate) {
-    return fail("-i and -F both set the sampling rate; keep one of them");
-  }
-  if (rate) {
+Nothing read_rate(const Arguments& given, RecordOptions& options) {
+  if (const auto rate = given.last("frequency")) {
     const auto hertz = parse_number("-F", *rate, 1e-3, kHighestRate);
     if (!hertz) {
       return tl::unexpected(hertz.error());
     }
     options.interval = Duration(static_cast<Duration::rep>(1e9 / *hertz));
+  }
+  return {};
+}
+
+Nothing read_interval(const Arguments& given, RecordOptions& options) {
+  const auto interval = given.last("interval");
+  if (interval && given.has("frequency")) {
+    return fail("-i and -F both set the sampling rate; keep one of them");
   }
   if (interval) {
     const auto time = parse_duration("-i", *interval, Unit::microseconds);
@@ -244,7 +248,6 @@ Nothing read_output(const Arguments& given, RecordOptions& options) {
                     "place with -o DIR",
                     options.name));
   }
-  options.debug_dirs = given.all("debug-dir");
   options.overwrite = given.has("overwrite");
   options.flame = given.has("flame") && options.single == Single::off;
   options.by_thread = given.has("by-thread");
@@ -267,17 +270,28 @@ Nothing read_terminal(const Arguments& given, RecordOptions& options) {
   return {};
 }
 
-}  // namespace
-
-Result<RecordOptions> read_record(const Arguments& given) {
+Result<RecordOptions> read_all(
+    const Arguments& given,
+    std::initializer_list<Nothing (*)(const Arguments&, RecordOptions&)> readers) {
   RecordOptions options;
-  for (const auto read : {read_target, read_interval, read_times, read_sampling, read_exact,
-                          read_output, read_terminal}) {
+  options.debug_dirs = given.all("debug-dir");
+  for (const auto read : readers) {
     if (const Nothing done = read(given, options); !done) {
       return tl::unexpected(done.error());
     }
   }
   return options;
+}
+
+}  // namespace
+
+Result<RecordOptions> read_record(const Arguments& given) {
+  return read_all(given, {read_target, read_rate, read_interval, read_times, read_sampling,
+                          read_exact, read_output, read_terminal});
+}
+
+Result<RecordOptions> read_live(const Arguments& given) {
+  return read_all(given, {read_target, read_rate, read_times, read_sampling, read_exact});
 }
 
 }  // namespace sp::cli

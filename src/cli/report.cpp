@@ -25,6 +25,12 @@ Result<std::string> read_run_name(const Arguments& given, std::string_view comma
   return runs.empty() ? std::string() : runs.front();
 }
 
+Result<Sort> read_sort(std::string_view value) {
+  return check_choice("sort", value).map([value] {
+    return value == "self" ? Sort::self : value == "total" ? Sort::total : Sort::calls;
+  });
+}
+
 Result<ReportOptions> read_report(const Arguments& given) {
   auto run = read_run_name(given, "report", "superprofiler report output/NAME");
   if (!run) {
@@ -33,12 +39,11 @@ Result<ReportOptions> read_report(const Arguments& given) {
   ReportOptions options;
   options.run = std::move(*run);
   if (const auto sort = given.last("sort")) {
-    if (auto known = check_choice("sort", *sort); !known) {
+    const auto known = read_sort(*sort);
+    if (!known) {
       return tl::unexpected(known.error());
     }
-    options.sort = *sort == "self"    ? ReportOptions::Sort::self
-                   : *sort == "total" ? ReportOptions::Sort::total
-                                      : ReportOptions::Sort::calls;
+    options.sort = *known;
   }
   options.callers = given.last("callers").value_or("");
   options.callees = given.last("callees").value_or("");
@@ -53,7 +58,7 @@ Result<ReportOptions> read_report(const Arguments& given) {
     return fail(
         "report prints one table: give --callers, --callees, --by-module or --by-thread alone");
   }
-  if (options.by_thread && options.sort == ReportOptions::Sort::calls) {
+  if (options.by_thread && options.sort == Sort::calls) {
     return fail("report --by-thread: calls are not counted by thread; leave --sort out");
   }
   if (const auto limit = given.last("percent-limit")) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 #include "cli/settings_file.h"
 #include "cli/shell_words.h"
@@ -41,7 +42,8 @@ std::vector<std::string_view> rivals_of(std::string_view option) {
 
 /// What a run writes; the subcommands that read runs have options of these names with a meaning of
 /// their own.
-constexpr std::array<std::string_view, 3> kOfRuns{"output", "flame", "by-thread"};
+constexpr std::array<std::string_view, 5> kOfRuns{"output", "flame", "by-thread", "interval",
+                                                  "frequency"};
 
 bool is_set_for(const OptionRow& row, Command command) {
   const bool is_of_runs = std::find(kOfRuns.begin(), kOfRuns.end(), row.name) != kOfRuns.end();
@@ -132,9 +134,9 @@ Result<SetWords> with_settings(const std::vector<std::string>& words, const Sett
   if (settings.environment.empty() && !settings.file) {
     return SetWords{words, settings.notes};
   }
-  const auto named = words.empty() ? std::nullopt : command_named(words.front());
-  const Command command = named.value_or(Command::record);
-  const std::vector<std::string> typed(words.begin() + (named ? 1 : 0), words.end());
+  const CommandRow* const named = words.empty() ? nullptr : find_command(words.front());
+  const Command command = named != nullptr ? named->command : Command::record;
+  const std::vector<std::string> typed(words.begin() + (named != nullptr ? 1 : 0), words.end());
   const auto given = Arguments::read(typed, command);
   if (!given || given->has("help") || given->has("version") || given->has("completions")) {
     return SetWords{words, {}};  // what is typed says what there is to be said
@@ -159,7 +161,7 @@ Result<SetWords> with_settings(const std::vector<std::string>& words, const Sett
   }
   SetWords result = merge.take_result();
   result.words.insert(result.words.end(), typed.begin(), typed.end());
-  if (named) {
+  if (named != nullptr) {
     result.words.insert(result.words.begin(), words.front());
   }
   result.notes.insert(result.notes.begin(), settings.notes.begin(), settings.notes.end());

@@ -101,6 +101,10 @@ void Supervisor::begin() {
 
 void Supervisor::run() {
   wake_up_promptly();  // not before: a child would inherit it
+  if (options_.on_dump) {
+    user_requests_.heartbeat = true;
+    options_.on_dump(dump_threads(lifecycle_, run_, outbox_, [this] { one_round(); }));
+  }
   while (!run_.over) {
     one_round();
   }
@@ -146,7 +150,7 @@ void Supervisor::one_round() {
 }
 
 core::Result<std::optional<ptrace::Report>> Supervisor::next_report() {
-  if (instrument_ == nullptr) {
+  if (instrument_ == nullptr && !options_.on_dump) {
     return ptrace::wait_any(true);
   }
   while (const auto tid = lifecycle_.tracees().next_left_report()) {

@@ -28,6 +28,7 @@
 #include "supervisor/sampling/sampler.h"
 #include "supervisor/startup/launch.h"
 #include "supervisor/stop_handler.h"
+#include "supervisor/thread_dump.h"
 
 namespace sp::supervisor {
 
@@ -41,6 +42,9 @@ struct SupervisorOptions {
   bool names_threads = false;  // the recording tells threads apart
   bool no_aslr = false;
   MakeInstrument make_instrument;  // empty: samples only
+  /// Not empty: the stacks of all threads are taken once, when the run begins, and this is called
+  /// with what else is known of them. Without an instrument.
+  std::function<void(ThreadDump)> on_dump;
   SamplerOptions sampler;
   SampleTimerOptions timer;
 };

@@ -1,23 +1,18 @@
 #include "commands/record/record.h"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <future>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
-#include "analyzer/analyzer.h"
 #include "arch/native.h"
-#include "commands/record/stack_source.h"
 #include "commands/record/stage_options.h"
 #include "commands/record/static_analysis.h"
 #include "commands/record/status_line.h"
+#include "commands/session/session.h"
 #include "core/check.h"
 #include "core/log.h"
 #include "profiler/profiler.h"
@@ -25,16 +20,10 @@
 #include "profiler/symbol_namer.h"
 #include "supervisor/guardian/guardian.h"
 #include "supervisor/linux/proc_files.h"
-#include "supervisor/startup/launch.h"
 #include "supervisor/supervisor.h"
 
 namespace sp::record {
 namespace {
-
-// A sample takes 16 to 64 KiB, and up to a megabyte with deep stacks.
-constexpr std::size_t kEventsQueued = 1024;
-constexpr std::size_t kRecordsQueued = 16384;  // opening a large debug file takes seconds
-constexpr std::size_t kRequestsQueued = 256;
 
 /// PROGRAM-PID, with the program's base name.
 std::string run_name(const cli::RecordOptions& options, pid_t pid) {
@@ -64,13 +53,11 @@ class Recording {
   Recording(const cli::RecordOptions& options, const std::vector<std::string>& own_argv,
             supervisor::Guardian& guardian)
       : options_(options),
-        events_(kEventsQueued),
-        records_(kRecordsQueued),
-        requests_(kRequestsQueued),
         analysis_({options.only_funcs, options.only_instrument_execs, options.debug_dirs,
                    finds_references(options)}),
-        supervisor_(supervisor_options(options, analysis_), guardian, events_, requests_),
-        status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet) {
+        status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet),
+        session_({supervisor_options(options, analysis_), instrumentation_policy(options), {}},
+                 guardian) {
     facts_.options = own_argv;
     facts_.host_arch = arch::Native::kName;
     facts_.notes = options.notes;
@@ -81,18 +68,13 @@ class Recording {
  private:
   [[nodiscard]] core::RunFacts facts() const;
   void show_status();
-  void profile(profiler::RunDirectory directory, std::promise<pid_t>& tid);
-  void analyze(std::promise<pid_t>& tid);
+  void profile(profiler::RunDirectory directory);
   [[nodiscard]] bool make_directory(pid_t pid);
   [[nodiscard]] std::optional<Ending> prepare();
   [[nodiscard]] Ending ending() const;
 
   const cli::RecordOptions& options_;
-  core::Channel<core::StopEvent> events_;
-  core::Channel<core::Record> records_;
-  core::Channel<core::Request> requests_;
   StaticAnalysis analysis_;
-  supervisor::Supervisor supervisor_;
   StatusLine status_line_;
   core::RunFacts facts_;
   std::optional<profiler::RunDirectory> directory_;  // until the profiler thread takes it
@@ -101,14 +83,12 @@ class Recording {
   profiler::Profiler* profiler_ = nullptr;                   // while the profiler thread runs
   std::promise<std::optional<core::RunFacts>> final_facts_;  // nothing: there was no run
   core::Result<profiler::WrittenRun> written_{core::fail("nothing was written")};
-  std::atomic<bool> written_out_{false};
+  session::Session session_;  // last: its threads use the others
 };
-
-pid_t own_tid() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
 core::RunFacts Recording::facts() const {
   core::RunFacts facts = facts_;
-  supervisor_.fill(facts);
+  session_.supervisor().fill(facts);
   facts.elapsed = elapsed_.value_or(core::Clock::now() - started_);
   return facts;
 }
@@ -123,9 +103,7 @@ void Recording::show_status() {
 }
 
 /// The body of the profiler thread.
-void Recording::profile(profiler::RunDirectory directory, std::promise<pid_t>& tid) {
-  ::prctl(PR_SET_NAME, "sp-profiler");
-  tid.set_value(own_tid());
+void Recording::profile(profiler::RunDirectory directory) {
   profiler::ProfilerOptions out = profiler_options(options_);
   out.started = started_;
   out.version = SP_VERSION;
@@ -133,7 +111,7 @@ void Recording::profile(profiler::RunDirectory directory, std::promise<pid_t>& t
   out.on_tick = [this] { show_status(); };
   symbols::SymbolizerOptions symbolizer;
   symbolizer.debug_directories = options_.debug_dirs;
-  profiler::Profiler profiler(std::move(out), records_,
+  profiler::Profiler profiler(std::move(out), session_.records(),
                               std::make_unique<profiler::SymbolNamer>(std::move(symbolizer)),
                               std::move(directory));
   profiler_ = &profiler;
@@ -143,22 +121,6 @@ void Recording::profile(profiler::RunDirectory directory, std::promise<pid_t>& t
     written_ = profiler.finish(*final_facts);
   }
   profiler_ = nullptr;
-  written_out_ = true;
-  supervisor_.wakeup().send();
-}
-
-/// The body of the analyzer thread.
-void Recording::analyze(std::promise<pid_t>& tid) {
-  ::prctl(PR_SET_NAME, "sp-analyzer");
-  tid.set_value(own_tid());
-  analyzer::Analyzer analyzer(
-      make_stack_source(), events_, records_, requests_,
-      [this] {
-        supervisor_.user_requests().requests = true;
-        supervisor_.wakeup().send();
-      },
-      instrumentation_policy(options_));
-  analyzer.run();
 }
 
 bool Recording::make_directory(pid_t pid) {
@@ -178,15 +140,15 @@ std::optional<Ending> Recording::prepare() {
   if (options_.pid && !make_directory(*options_.pid)) {
     return Ending{125, 0};
   }
-  if (const auto prepared = supervisor_.prepare(); !prepared) {
+  if (const auto prepared = session_.supervisor().prepare(); !prepared) {
     core::print_error(prepared.error().message);
     return Ending{prepared.error().status, 0};
   }
-  if (!options_.pid && !make_directory(supervisor_.pid())) {
+  if (!options_.pid && !make_directory(session_.supervisor().pid())) {
     return Ending{125, 0};
   }
   facts_.command =
-      options_.pid ? supervisor::read_command_line(supervisor_.pid()) : options_.command;
+      options_.pid ? supervisor::read_command_line(session_.supervisor().pid()) : options_.command;
   return std::nullopt;
 }
 
@@ -197,39 +159,29 @@ Ending Recording::run() {
   facts_.started_at = std::chrono::system_clock::now();
   started_ = core::Clock::now();
 
-  std::promise<pid_t> profiler_tid;
-  std::promise<pid_t> analyzer_tid;
-  std::jthread profiler_thread([&] { profile(std::move(*directory_), profiler_tid); });
-  std::jthread analyzer_thread([&] { analyze(analyzer_tid); });
-  const std::vector<pid_t> helpers = {profiler_tid.get_future().get(),
-                                      analyzer_tid.get_future().get()};
-  std::jthread timer_thread([this, main = own_tid(), helpers](const std::stop_token& stop) {
-    supervisor_.timer().run(stop, main, helpers);
-  });
-
-  supervisor_.begin();
-  supervisor_.run();
+  session_.start("sp-profiler", [this] { profile(std::move(*directory_)); });
+  session_.run();
   elapsed_ = core::Clock::now() - started_;
-  if (supervisor_.exec_failure()) {
-    core::print_error(supervisor_.exec_failure()->message);
+  if (session_.supervisor().exec_failure()) {
+    core::print_error(session_.supervisor().exec_failure()->message);
     final_facts_.set_value(std::nullopt);
   } else {
     analysis_.report_not_mapped();
     final_facts_.set_value(facts());
   }
   // A third Ctrl-C stops the writing of results.
-  supervisor_.serve([this] { return written_out_ || supervisor_.user_requests().interrupts > 2; });
-  if (!written_out_) {
+  const bool written =
+      session_.serve([this] { return session_.supervisor().user_requests().interrupts > 2; });
+  if (!written) {
     core::print_error("interrupted: results not written");
     ::_exit(ending().status != 0 ? ending().status : 130);
   }
-  profiler_thread.join();
   return ending();
 }
 
 Ending Recording::ending() const {
-  if (supervisor_.exec_failure()) {
-    return {supervisor_.exec_failure()->status, 0};
+  if (session_.supervisor().exec_failure()) {
+    return {session_.supervisor().exec_failure()->status, 0};
   }
   const core::RunFacts now = facts();
   const bool nothing_written = !written_;
@@ -261,11 +213,8 @@ Ending run(const cli::RecordOptions& options, const std::vector<std::string>& ow
   for (const std::string& note : options.notes) {
     core::print_note(note);
   }
-  supervisor::block_control_signals();
-  supervisor::raise_open_files_limit();
-  auto guardian = supervisor::Guardian::start();
+  auto guardian = session::begin_tracing();
   if (!guardian) {
-    core::print_error(guardian.error().message());
     return {125, 0};
   }
   Recording recording(options, own_argv, *guardian);

@@ -32,7 +32,7 @@ struct Table {
   std::uint64_t left_out = 0;  // rows below the limit
 };
 
-using Sort = cli::ReportOptions::Sort;
+using Sort = cli::Sort;
 using Matches = std::function<bool(std::string_view name)>;
 
 /// Rows with samples or calls.

@@ -84,4 +84,10 @@ void Guardian::register_trap_handler(std::uint32_t space, core::Address handler)
                      {GuardianMessage::Kind::register_handler, space, handler.value()}, -1);
 }
 
+void Guardian::register_terminal(int fd, const termios& before) {
+  tables_->terminal.before = before;
+  (void)send_message(socket_.get(), {GuardianMessage::Kind::register_terminal, 0, 0}, fd);
+  tables_->terminal.is_changed = true;
+}
+
 }  // namespace sp::supervisor

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <termios.h>
 
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,7 @@ namespace sp::supervisor {
 ///     registered;
 ///   - sends SIGCONT to processes with entries in the pending-stop table, unless somebody else has
 ///     stopped them as well;
+///   - puts the terminal back that a full-screen view has changed;
 ///   - finds forked children that it was not told of, and disarms the injected SIGTRAP handlers.
 ///
 /// In: messages over a socket (registered memory, handlers, goodbye), and pieces of shared
@@ -59,6 +61,10 @@ class Guardian {
   /// Registers the injected SIGTRAP handler of an address space (breakpoints/trap_handler.h), which
   /// is to be disarmed once the breakpoints are gone.
   void register_trap_handler(std::uint32_t space, core::Address handler);
+  /// Registers the terminal behind `fd`, which the caller is about to change.
+  void register_terminal(int fd, const termios& before);
+  /// The terminal is as it was.
+  void unregister_terminal() { tables_->terminal.is_changed = false; }
   [[nodiscard]] Journal& journal() { return *journal_; }
 
  private:

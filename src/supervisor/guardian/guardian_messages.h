@@ -13,6 +13,7 @@ struct GuardianMessage {
     register_memory,    // of an address space; comes with the descriptor
     unregister_memory,  // the address space is gone
     register_handler,   // the injected SIGTRAP handler of an address space is at `address`
+    register_terminal,  // that a view is about to change; comes with the descriptor
   };
   Kind kind = Kind::goodbye;
   std::uint32_t space = 0;

@@ -23,6 +23,7 @@
 #include "supervisor/guardian/orphan_cleanup.h"
 #include "supervisor/guardian/restoration.h"
 #include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/terminal_modes.h"
 
 namespace sp::supervisor {
 namespace {
@@ -34,7 +35,8 @@ using Memories = std::map<std::uint32_t, core::UniqueFd>;
 using Handlers = std::map<std::uint32_t, std::uint64_t>;
 
 /// Returns true when superprofiler says goodbye, false when it is dead.
-bool listen_until_the_end(int death, Memories& memories, Handlers& handlers) {
+bool listen_until_the_end(int death, Memories& memories, Handlers& handlers,
+                          core::UniqueFd& terminal) {
   for (;;) {
     GuardianMessage message;
     core::UniqueFd descriptor;
@@ -53,6 +55,9 @@ bool listen_until_the_end(int death, Memories& memories, Handlers& handlers) {
         break;
       case GuardianMessage::Kind::register_handler:
         handlers[message.space] = message.address;
+        break;
+      case GuardianMessage::Kind::register_terminal:
+        terminal = std::move(descriptor);
         break;
     }
   }
@@ -128,7 +133,8 @@ void run_guardian_process(SharedTables& tables, const Journal& journal, int sock
   const int death = open_death_descriptor();
   Memories memories;
   Handlers handlers;
-  if (!listen_until_the_end(death, memories, handlers)) {
+  core::UniqueFd terminal;
+  if (!listen_until_the_end(death, memories, handlers, terminal)) {
     tables.steps.end_steps();
     const auto spaces = registered(memories, handlers);
     HeldGates held;
@@ -136,6 +142,9 @@ void run_guardian_process(SharedTables& tables, const Journal& journal, int sock
     const sched_param ordinary{};
     (void)::sched_setscheduler(0, SCHED_OTHER, &ordinary);
     tables.pending_stops.undo();
+    if (tables.terminal.is_changed) {
+      restore_terminal(terminal.get(), tables.terminal.before);
+    }
     clean_up_orphans(journal, spaces, superprofiler, held);
   }
   ::_exit(0);

@@ -3,6 +3,7 @@
 #include "supervisor/guardian/journal.h"
 #include "supervisor/guardian/pending_stops.h"
 #include "supervisor/linux/stepped_threads.h"
+#include "supervisor/linux/terminal_modes.h"
 
 namespace sp::supervisor {
 
@@ -10,6 +11,7 @@ namespace sp::supervisor {
 struct SharedTables {
   PendingStopTable pending_stops;
   SteppedThreads steps;
+  TerminalModes terminal;
 };
 
 /// The guardian process's main function, called in the forked child. Listens on the socket until

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <memory>
 
+#include "arch/native.h"
 #include "core/fd.h"
 
 namespace sp::supervisor {
@@ -238,6 +239,14 @@ std::optional<BlockedCall> parse_syscall(std::string_view text) {
   call.sp = prefixed_hex(take_word(text));
   call.pc = prefixed_hex(take_word(text));
   return call;
+}
+
+std::string name_of_call(int number) {
+  if (number < 0) {
+    return "page fault";
+  }
+  const auto name = arch::Native::syscall_name(number);
+  return name.empty() ? fmt::format("syscall {}", number) : std::string(name);
 }
 
 std::optional<BlockedCall> read_syscall(pid_t tid) {

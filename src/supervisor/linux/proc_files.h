@@ -84,6 +84,8 @@ struct BlockedCall {
 };
 /// Nothing if the thread runs.
 [[nodiscard]] std::optional<BlockedCall> parse_syscall(std::string_view text);
+/// "futex"; "syscall 999" where the number is not known; "page fault" outside of system calls.
+[[nodiscard]] std::string name_of_call(int number);
 /// Nothing if the thread runs, or is gone.
 [[nodiscard]] std::optional<BlockedCall> read_syscall(pid_t tid);
 

@@ -23,4 +23,15 @@ void copy_stack(pid_t tid, core::RawStack& raw) {
   raw.bytes.resize(copied);
 }
 
+core::RawStack copy_sleeping_stack(pid_t tid, const BlockedCall& call, std::size_t bytes) {
+  core::RawStack raw;
+  raw.registers = arch::Native::to_dwarf({});
+  raw.registers.pc = core::Address{call.pc};
+  raw.registers.sp = core::Address{call.sp};
+  raw.registers.complete = false;
+  raw.bytes.resize(bytes);
+  copy_stack(tid, raw);
+  return raw;
+}
+
 }  // namespace sp::supervisor

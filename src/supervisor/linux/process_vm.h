@@ -7,6 +7,7 @@
 
 #include "core/address.h"
 #include "core/stack.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 
@@ -19,5 +20,10 @@ namespace sp::supervisor {
 /// has space for. raw.registers must be set. If the red zone is not mapped (sp is close to the
 /// lower end of the mapping), the copy begins at sp.
 void copy_stack(pid_t tid, core::RawStack& raw);
+
+/// What can be known of a thread that sleeps in `call` without stopping it: its pc, its sp and at
+/// most `bytes` of its stack. Torn if the thread wakes meanwhile.
+[[nodiscard]] core::RawStack copy_sleeping_stack(pid_t tid, const BlockedCall& call,
+                                                 std::size_t bytes);
 
 }  // namespace sp::supervisor

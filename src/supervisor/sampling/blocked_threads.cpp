@@ -1,7 +1,5 @@
 #include "supervisor/sampling/blocked_threads.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -30,25 +28,6 @@ std::uint64_t parse_times_scheduled(std::string_view schedstat) {
 std::uint64_t read_times_scheduled(core::UniqueFd& file, const SampleSlot& slot) {
   std::array<char, 256> buffer;
   return parse_times_scheduled(reread(file, slot, "schedstat", buffer));
-}
-
-std::string name_of_call(int number) {
-  if (number < 0) {
-    return "page fault";
-  }
-  const auto name = arch::Native::syscall_name(number);
-  return name.empty() ? fmt::format("syscall {}", number) : std::string(name);
-}
-
-core::RawStack copy_stack_at(pid_t tid, std::uint64_t pc, std::uint64_t sp) {
-  core::RawStack raw;
-  raw.registers = arch::Native::to_dwarf({});
-  raw.registers.pc = core::Address{pc};
-  raw.registers.sp = core::Address{sp};
-  raw.registers.complete = false;
-  raw.bytes.resize(kStackBytes);
-  copy_stack(tid, raw);
-  return raw;
 }
 
 }  // namespace
@@ -92,7 +71,8 @@ bool BlockedThreads::found_blocked(SampleSlot& slot, core::TimePoint now) {
   waited.wait_id = next_id_;
   waited.syscall = name_of_call(key->number);
   waited.unstopped = true;
-  core::RawStack raw = copy_stack_at(slot.thread.tid, key->pc, key->sp);
+  core::RawStack raw =
+      copy_sleeping_stack(slot.thread.tid, {key->number, {}, key->sp, key->pc}, kStackBytes);
   const auto still = read_key(wait, slot);
   if (!still || *still != *key) {
     return true;  // woke up meanwhile: the copy may be torn

@@ -52,6 +52,11 @@ bool has_ended(pid_t tid) {
   return !stat || stat->state == 'Z' || stat->state == 'X';
 }
 
+bool waits_for_disk(pid_t tid) {
+  const auto stat = read_stat(tid);
+  return stat && stat->state == 'D';
+}
+
 bool is_in_call(const std::optional<BlockedCall>& call) { return call && call->number >= 0; }
 
 }  // namespace
@@ -90,6 +95,25 @@ core::Result<WorldStop> WorldStop::stop(TraceeTable& tracees, const TracedProces
   return world;
 }
 
+core::Result<WorldStop> WorldStop::stop_most(TraceeTable& tracees, const TracedProcess& process,
+                                             core::Duration limit) {
+  WorldStop world(tracees, process);
+  world.leaves_some_ = true;
+  if (auto done = world.stop_rest(world.began_ + limit); !done) {
+    return tl::unexpected(done.error());
+  }
+  return world;
+}
+
+std::vector<std::pair<pid_t, BlockedCall>> WorldStop::sleepers() const {
+  std::vector<std::pair<pid_t, BlockedCall>> calls;
+  calls.reserve(asleep_.size());
+  for (const Sleeper& sleeper : asleep_) {
+    calls.emplace_back(sleeper.task.tid, parse_syscall(sleeper.call).value_or(BlockedCall{}));
+  }
+  return calls;
+}
+
 bool WorldStop::holds(pid_t tid) const {
   return std::any_of(held_.begin(), held_.end(),
                      [tid](const HeldThread& held) { return held.tid == tid; });
@@ -117,7 +141,7 @@ core::Result<void> WorldStop::stop_rest(core::TimePoint until) {
       return {};
     }
     if (core::Clock::now() > until) {
-      return core::fail(std::string(kStopping), ETIMEDOUT);
+      return leaves_some_ ? core::Result<void>{} : core::fail(std::string(kStopping), ETIMEDOUT);
     }
   }
 }
@@ -149,7 +173,8 @@ core::Result<void> WorldStop::take(Task task) {
     return reported ? core::Result<void>{} : tl::unexpected(reported.error());
   }
   const auto call = parse_syscall(line);
-  if (is_in_call(call)) {
+  const bool waits_for_page = leaves_some_ && call && waits_for_disk(task.tid);
+  if (is_in_call(call) || waits_for_page) {
     asleep_.push_back({task, std::move(line), schedule_of(task.process, task.tid)});
     return {};
   }
@@ -157,11 +182,8 @@ core::Result<void> WorldStop::take(Task task) {
 }
 
 core::Result<void> WorldStop::interrupt(Task task, const std::optional<BlockedCall>& call) {
-  if (call && !is_in_call(call)) {
-    const auto stat = read_stat(task.tid);
-    if (stat && stat->state == 'D') {
-      return core::fail(std::string(kStopping), EAGAIN);
-    }
+  if (call && !is_in_call(call) && !leaves_some_ && waits_for_disk(task.tid)) {
+    return core::fail(std::string(kStopping), EAGAIN);
   }
   Tracee* const tracee = tracees_->find(task.tid);
   const auto done =
@@ -184,7 +206,9 @@ core::Result<bool> WorldStop::has_reported(Task task) {
     const bool is_ours_to_stop = stat && stat->state != 'Z' && stat->state != 'X' &&
                                  (stat->flags & (kIoWorker | kUserWorker)) == 0 &&
                                  read_thread_group(task.tid) == task.process;
-    return is_ours_to_stop ? core::Result<bool>(core::fail(std::string(kStopping), EPERM)) : true;
+    return is_ours_to_stop && !leaves_some_
+               ? core::Result<bool>(core::fail(std::string(kStopping), EPERM))
+               : true;
   }
   if (!*report) {
     return false;
@@ -217,7 +241,7 @@ core::Result<void> WorldStop::await_stops(core::TimePoint until) {
       continue;
     }
     if (core::Clock::now() > until) {
-      return core::fail(std::string(kStopping), ETIMEDOUT);
+      return leaves_some_ ? core::Result<void>{} : core::fail(std::string(kStopping), ETIMEDOUT);
     }
     pause_for(pause);
     pause = std::min(pause * 2, kLongest);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/clock.h"
@@ -49,6 +50,12 @@ class WorldStop {
                                                     const TracedProcess& process,
                                                     core::Duration limit);
 
+  /// The same, but threads that cannot be stopped in time go on; those that wait for a page count
+  /// as asleep. Error: EAGAIN, a thread has called exec.
+  [[nodiscard]] static core::Result<WorldStop> stop_most(TraceeTable& tracees,
+                                                         const TracedProcess& process,
+                                                         core::Duration limit);
+
   /// Looks at the sleepers again: who has woken since is stopped, with whatever is new. Returns how
   /// many threads were added to threads().
   [[nodiscard]] core::Result<std::size_t> stop_woken(core::Duration limit);
@@ -56,6 +63,8 @@ class WorldStop {
   [[nodiscard]] std::span<const HeldThread> threads() const { return held_; }
   [[nodiscard]] bool holds(pid_t tid) const;
   [[nodiscard]] std::size_t asleep() const { return asleep_.size(); }
+  /// The tids of those that sleep, and the calls that they sleep in.
+  [[nodiscard]] std::vector<std::pair<pid_t, BlockedCall>> sleepers() const;
   [[nodiscard]] core::TimePoint began() const { return began_; }
 
  private:
@@ -81,6 +90,7 @@ class WorldStop {
   core::Result<bool> take_woken();
 
   TraceeTable* tracees_;
+  bool leaves_some_ = false;  // stop_most()
   core::TimePoint began_;
   std::vector<pid_t> processes_;
   std::unordered_set<pid_t> seen_;

@@ -25,7 +25,7 @@ TEST(Report, takes_a_run_and_what_to_show) {
       reported({"report", "output/a-7", "--sort", "calls", "--callers=f(int, int)",
                 "--percent-limit", "0.5", "--json"});
   EXPECT_EQ(options.run, "output/a-7");
-  EXPECT_EQ(options.sort, ReportOptions::Sort::calls);
+  EXPECT_EQ(options.sort, Sort::calls);
   EXPECT_EQ(options.callers, "f(int, int)");
   EXPECT_EQ(options.percent_limit, 0.5);
   EXPECT_TRUE(options.json);

@@ -1,4 +1,4 @@
-#include "commands/record/stack_source.h"
+#include "commands/session/stack_source.h"
 
 #include <optional>
 #include <utility>
@@ -6,7 +6,7 @@
 
 #include "supervisor/unwinding/stack_resolver.h"
 
-namespace sp::record {
+namespace sp::session {
 namespace {
 
 class ResolverSource final : public analyzer::StackSource {
@@ -44,4 +44,4 @@ std::unique_ptr<analyzer::StackSource> make_stack_source() {
   return std::make_unique<ResolverSource>();
 }
 
-}  // namespace sp::record
+}  // namespace sp::session

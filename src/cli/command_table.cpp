@@ -1,0 +1,37 @@
+#include "cli/command_table.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sp::cli {
+namespace {
+
+constexpr auto kCommands = std::to_array<CommandRow>({
+    {Command::annotate, "annotate", "annotate RUN FUNCTION", "a function with its counts",
+     Takes::run_and_function},
+    {Command::report, "report", "report [RUN]", "the functions of a run", Takes::run},
+    {Command::diff, "diff", "diff A B", "what differs between two runs", Takes::two_runs},
+    {Command::info, "info", "info [RUN]", "what a recording holds", Takes::run},
+    {Command::convert, "convert", "convert RUN -f FORMAT", "a run for other programs", Takes::run},
+    {Command::dump, "dump", "dump -p PID", "all stacks of a process, once"},
+    {Command::top, "top", "top -p PID", "where a process spends its time, live"},
+    {Command::doctor, "doctor", "doctor [-p PID]", "what this machine allows"},
+});
+
+}  // namespace
+
+std::span<const CommandRow> command_table() { return kCommands; }
+
+const CommandRow* find_command(std::string_view name) {
+  const auto row = std::find_if(kCommands.begin(), kCommands.end(),
+                                [name](const CommandRow& one) { return one.name == name; });
+  return row == kCommands.end() ? nullptr : &*row;
+}
+
+const CommandRow* command_row(Command command) {
+  const auto row = std::find_if(kCommands.begin(), kCommands.end(),
+                                [command](const auto& one) { return one.command == command; });
+  return row == kCommands.end() ? nullptr : &*row;
+}
+
+}  // namespace sp::cli

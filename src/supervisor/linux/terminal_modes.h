@@ -1,0 +1,20 @@
+#pragma once
+
+#include <termios.h>
+
+#include <atomic>
+
+namespace sp::supervisor {
+
+/// What a terminal was like before a full-screen view changed it, in memory that is shared with the
+/// guardian.
+struct TerminalModes {
+  termios before{};
+  std::atomic<bool> is_changed{false};
+};
+
+/// Puts the modes of the terminal behind `fd` back, shows its cursor and leaves its alternate
+/// screen. Only async-signal-safe calls; does not wait for output that is held (Ctrl-S).
+void restore_terminal(int fd, const termios& before);
+
+}  // namespace sp::supervisor
