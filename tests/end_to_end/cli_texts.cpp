@@ -73,11 +73,13 @@ TEST(Completion, is_read_by_fish) {
             "--flame\twrite flamegraph.svg too\nall\tall or main [all]\nmain\tall or main [all]\n");
 }
 
-TEST(ManPage, is_clean_for_groff) {
+TEST(ManPages, are_clean_for_groff) {
   if (!has_program("groff")) {
     GTEST_SKIP() << "groff is not installed";
   }
-  EXPECT_EQ(shell("groff -man -Tutf8 -ww -z '" SP_SOURCE_DIR "/docs/superprofiler.1' 2>&1").output,
+  EXPECT_EQ(shell("for page in '" SP_SOURCE_DIR
+                  "/docs/man/'*.1; do groff -man -Tutf8 -ww -z \"$page\" 2>&1; done")
+                .output,
             "");
 }
 

@@ -98,18 +98,25 @@ TEST_P(Completions, know_every_option) {
 
 INSTANTIATE_TEST_SUITE_P(Shells, Completions, testing::Values("bash", "zsh", "fish"));
 
-TEST(ManPage, names_exactly_the_options_that_the_parser_knows) {
-  std::ifstream in(SP_SOURCE_DIR "/docs/superprofiler.1");
+/// The headings of its options: ".BR -p ", " --pid " and the like.
+std::set<std::string> options_on_page(const std::string& name) {
+  std::ifstream in(SP_SOURCE_DIR "/docs/man/" + name + ".1");
   std::string page((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  ASSERT_FALSE(page.empty());
   page = std::regex_replace(page, std::regex(R"(\\-)"), "-");
-  // The headings of its options: ".BR -p ", " --pid " and the like.
   std::set<std::string> names;
   const std::regex pattern(R"((^|\n)\.B[RI]? (-\w ", " )?--([a-z-]+))");
   for (std::sregex_iterator match(page.begin(), page.end(), pattern), end; match != end; ++match) {
     names.insert((*match)[3]);
   }
-  EXPECT_EQ(names, table_names());
+  return names;
+}
+
+TEST(ManPages, name_exactly_the_options_of_their_command) {
+  EXPECT_EQ(options_on_page("superprofiler"), table_names(Command::record));
+  for (const CommandRow& row : command_table()) {
+    EXPECT_EQ(options_on_page("superprofiler-" + std::string(row.name)), table_names(row.command))
+        << row.name;
+  }
 }
 
 }  // namespace
