@@ -13,6 +13,7 @@
 #include "commands/annotate/finished_run.h"
 #include "commands/annotate/listing.h"
 #include "commands/annotate/source.h"
+#include "commands/run_files/pager.h"
 #include "core/elf_image.h"
 #include "core/log.h"
 #include "core/module.h"
@@ -229,7 +230,10 @@ int run(const cli::AnnotateOptions& options) {
     core::print_note(code->note);
   }
   const std::string text = Listing(*found.front(), code->module, options).text();
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!run_files::show([&](std::ostream& out) { out << text; })) {
+    core::print_error("writing to stdout failed");
+    return kFailure;
+  }
   return 0;
 }
 

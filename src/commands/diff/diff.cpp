@@ -17,6 +17,7 @@
 #include "commands/diff/run_numbers.h"
 #include "commands/run_files/finished_run.h"
 #include "commands/run_files/output_file.h"
+#include "commands/run_files/pager.h"
 #include "commands/run_files/tsv_file.h"
 #include "core/log.h"
 #include "profiler/describe.h"
@@ -183,12 +184,14 @@ int run(const cli::DiffOptions& options) {
   const Comparison comparison = compare(*before, *after);
   const Judgement judgement = judge(comparison, options.rules);
   const Shown shown{*before, *after, comparison, options.limit};
+  bool is_shown = true;
   if (options.json) {
     write_json(std::cout, shown, judgement.broken);
+    is_shown = static_cast<bool>(std::cout.flush());
   } else if (options.output != "-") {
-    write_text(std::cout, shown);
+    is_shown = run_files::show([&](std::ostream& out) { write_text(out, shown); });
   }
-  if (!std::cout.flush()) {
+  if (!is_shown) {
     return fail({"writing to stdout failed"});
   }
   for (const auto& some : {differences_of_runs(*before, *after, comparison), judgement.notes}) {

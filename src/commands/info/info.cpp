@@ -4,6 +4,7 @@
 
 #include "commands/info/contents.h"
 #include "commands/run_files/finished_run.h"
+#include "commands/run_files/pager.h"
 #include "commands/run_files/recording_file.h"
 #include "core/log.h"
 
@@ -29,9 +30,13 @@ int run(const cli::InfoOptions& options) {
     return fail(recording.error());
   }
   const Contents contents = contents_of(recording->reader, recording->path);
-  options.json ? write_json(std::cout, contents) : write_text(std::cout, contents);
-  std::cout.flush();
-  if (!std::cout) {
+  if (options.json) {
+    write_json(std::cout, contents);
+  }
+  const bool is_shown =
+      options.json ? static_cast<bool>(std::cout.flush())
+                   : run_files::show([&](std::ostream& out) { write_text(out, contents); });
+  if (!is_shown) {
     return fail({"writing to stdout failed"});
   }
   if (!recording->reader.damage().empty()) {

@@ -12,6 +12,7 @@
 #include "commands/report/report_text.h"
 #include "commands/report/tables.h"
 #include "commands/run_files/finished_run.h"
+#include "commands/run_files/pager.h"
 #include "commands/run_files/recording_file.h"
 #include "commands/run_files/similar_names.h"
 #include "core/log.h"
@@ -164,9 +165,13 @@ int run(const cli::ReportOptions& options) {
       make_table(std::move(content.rows), content.samples, sort, options.percent_limit);
   const Title title{input->run.command, input->run.sampling(), content.of, input->run.counts_kind,
                     has_self,           !options.by_module};
-  options.json ? write_json(std::cout, title, table) : write_text(std::cout, title, table);
-  std::cout.flush();
-  if (!std::cout) {
+  if (options.json) {
+    write_json(std::cout, title, table);
+  }
+  const bool is_shown =
+      options.json ? static_cast<bool>(std::cout.flush())
+                   : run_files::show([&](std::ostream& out) { write_text(out, title, table); });
+  if (!is_shown) {
     return fail({"writing to stdout failed"});
   }
   run_files::print_notes(input->notes, *input->stacks, "the table");
