@@ -88,8 +88,7 @@ bool show(const std::function<void(std::ostream&)>& writer) {
   }
   std::ostringstream text;
   writer(text);
-  return page(command, text.str()) ||
-         static_cast<bool>((std::cout << text.str()).flush());
+  return page(command, text.str()) || static_cast<bool>((std::cout << text.str()).flush());
 }
 
 }  // namespace sp::run_files
