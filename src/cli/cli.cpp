@@ -63,24 +63,6 @@ Parsed print_texts(const Arguments& given) {
   return PrintAndExit{completion_script(shell)};
 }
 
-Parsed parse_record(const std::vector<std::string>& words) {
-  const auto given = Arguments::read(words, Command::record);
-  if (!given) {
-    return usage_error(given.error());
-  }
-  if (given->has("help")) {
-    return PrintAndExit{help_text()};
-  }
-  if (given->has("version") || given->has("completions")) {
-    return print_texts(*given);
-  }
-  auto options = read_record(*given);
-  if (!options) {
-    return usage_error(options.error());
-  }
-  return std::move(*options);
-}
-
 template <typename Read>
 Parsed parse_command(const std::vector<std::string>& words, Command command, const Read& read,
                      std::string (*help)()) {
@@ -107,14 +89,8 @@ Parsed parse_record(const std::vector<std::string>& words, const std::vector<std
   if (given->has("help")) {
     return PrintAndExit{help_text()};
   }
-  if (given->has("version")) {
-    return PrintAndExit{version_text()};
-  }
-  if (const auto shell = given->last("completions")) {
-    if (const auto known = check_choice("completions", *shell); !known) {
-      return usage_error(known.error());
-    }
-    return PrintAndExit{completion_script(*shell)};
+  if (given->has("version") || given->has("completions")) {
+    return print_texts(*given);
   }
   auto options = read_record(*given);
   if (!options) {

@@ -98,7 +98,7 @@ class CopiesKilled : public ::testing::Test {
 };
 
 TEST_F(CopiesKilled, nobody_stays_in_a_loop_of_a_copy) {
-  for (int round = 0; round < scaled(20) && !HasFailure(); ++round) {
+  for (int round = 0; round < scaled(10) && !HasFailure(); ++round) {
     Running profiler(
         superprofiler(directory_, {"-q", "-a", "--overwrite"}, {target("callless_loops")}));
     ASSERT_TRUE(profiler.says("fast\n")) << profiler.err();
@@ -135,7 +135,7 @@ class JumpWatch {
          core::parse_maps(read_file("/proc/" + std::to_string(pid) + "/maps"))) {
       if (mapping.executable && mapping.path == target("steady")) {
         begin_ = mapping.range.begin;
-        original_ = read_file(mapping.path).substr(mapping.offset, mapping.range.size());
+        original_ = read_file(mapping.path).substr(mapping.file_offset, mapping.range.size());
       }
     }
   }

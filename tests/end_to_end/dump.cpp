@@ -115,7 +115,7 @@ TEST(Dump, leaves_a_stopped_process_stopped) {
 TEST(Dump, survives_many_rounds_of_a_busy_program) {
   Running busy({target("busy_world")});
   ASSERT_TRUE(busy.says("ready\n"));
-  for (int round = 0; round < scaled(20); ++round) {
+  for (int round = 0; round < scaled(6); ++round) {
     const auto dump = dumped(busy.pid());
     EXPECT_EQ(count_with(dump, "compute"), 18U) << dump.dump(1);
   }

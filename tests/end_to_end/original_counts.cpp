@@ -131,7 +131,7 @@ TEST_F(OriginalCounts, a_signal_makes_no_hit_count_twice) {
 
 // Row 16: hot code is not dropped, and no counter wraps. Row 23: calls are counted to the end.
 TEST_F(OriginalCounts, hot_code_is_counted_to_the_end) {
-  const auto calls = static_cast<unsigned>(scaled(60'000));
+  const auto calls = static_cast<unsigned>(scaled(20'000));
   for (const char* more : {"-q", "-a"}) {
     const auto counted = profile(directory_, {"--single", "--overwrite", more},
                                  {target("counted_threads"), "1", std::to_string(calls)});

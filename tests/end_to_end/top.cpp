@@ -172,7 +172,7 @@ class OnTerminal {
 };
 
 TEST(TopOnTerminal, puts_it_back_on_every_way_out) {
-  for (const std::string way : {"q", "Ctrl-C", "SIGTERM", "SIGSEGV", "SIGKILL", "target"}) {
+  for (const std::string way : {"q", "Ctrl-C", "SIGTERM", "SIGABRT", "SIGKILL", "target"}) {
     Running steady({target("steady"), "1", "0"});
     ASSERT_TRUE(steady.says("ready\n"));
     OnTerminal top(steady.pid());
@@ -186,7 +186,7 @@ TEST(TopOnTerminal, puts_it_back_on_every_way_out) {
     } else if (way == "target") {
       steady.close_input();
     } else {
-      const int signal = way == "SIGTERM" ? SIGTERM : way == "SIGSEGV" ? SIGSEGV : SIGKILL;
+      const int signal = way == "SIGTERM" ? SIGTERM : way == "SIGABRT" ? SIGABRT : SIGKILL;
       expected = signal == SIGTERM ? 0 : 128 + signal;
       ::kill(top.pid(), signal);
     }

@@ -18,7 +18,7 @@ fail() {
 }
 has() { grep -qx "$2" "$scratch/$1" || fail "$2 is not in $1"; }
 
-"$cpack" -G DEB --config "$build/CPackConfig.cmake" -B "$scratch" >"$scratch/log" 2>&1 || {
+"$cpack" -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE=none --config "$build/CPackConfig.cmake" -B "$scratch" >"$scratch/log" 2>&1 || {
   cat "$scratch/log"
   fail 'cpack'
 }
