@@ -98,15 +98,15 @@ TEST_P(Completions, know_every_option) {
 
 INSTANTIATE_TEST_SUITE_P(Shells, Completions, testing::Values("bash", "zsh", "fish"));
 
-/// The headings of its options: ".BR -p ", " --pid " and the like.
+/// By the headings of its options: ".BR -p ", " --pid " and the like.
 std::set<std::string> options_on_page(const std::string& name) {
   std::ifstream in(SP_SOURCE_DIR "/docs/man/" + name + ".1");
   std::string page((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   page = std::regex_replace(page, std::regex(R"(\\-)"), "-");
   std::set<std::string> names;
-  const std::regex pattern(R"((^|\n)\.B[RI]? (-\w ", " )?--([a-z-]+))");
+  const std::regex pattern(R"(\.TP\n\.B[RI]? (-\w ", " )?--([a-z-]+))");
   for (std::sregex_iterator match(page.begin(), page.end(), pattern), end; match != end; ++match) {
-    names.insert((*match)[3]);
+    names.insert((*match)[2]);
   }
   return names;
 }
