@@ -74,12 +74,17 @@ std::string describe_unexpected(const std::vector<std::string>& words, Command c
                        usable ? fmt::format("did you mean --{}?", nearest->name)
                               : std::string("superprofiler --help lists them"));
   }
-  if (const CommandRow* const row = command_row(command)) {
+  const CommandRow* const row = command_row(command);
+  if (row != nullptr && option_row("command").is_for(command)) {
+    return fmt::format("put -- in front of the command: superprofiler {} -- {}", row->name,
+                       fmt::join(words, " "));
+  }
+  if (row != nullptr) {
     return fmt::format("{0} takes no command ('{1}'); it takes a process: superprofiler {0} -p PID",
                        row->name, first);
   }
-  if (const CommandRow* const row = find_command(first)) {
-    return fmt::format("{} is a subcommand and goes first: superprofiler {}", first, row->usage);
+  if (const CommandRow* const named = find_command(first)) {
+    return fmt::format("{} is a subcommand and goes first: superprofiler {}", first, named->usage);
   }
   return fmt::format("put -- in front of the command: superprofiler -- {}", fmt::join(words, " "));
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -72,6 +73,8 @@ class Dumper {
  private:
   void copy_held(const HeldThread& held);
   void copy_sleeper(pid_t tid, const BlockedCall& call);
+  /// Who was copied asleep and has woken since has a torn copy.
+  void drop_torn(const WorldStop& world);
   Seen& seen(pid_t tid);
   /// Copies all of the stack above `raw.registers.sp`, up to kDeepest.
   [[nodiscard]] core::RawStack copy_whole(pid_t tid, core::RawStack raw) const;
@@ -104,6 +107,9 @@ void Dumper::look_around() {
   const auto tids = list_threads(process_.id.pid);
   for (const pid_t tid : tids ? *tids : std::vector<pid_t>{}) {
     (void)seen(tid);
+    if (Tracee* const tracee = lifecycle_.tracees().find(tid)) {
+      tracee->stack_bytes = kDeepest;  // for those whose stack needs their registers
+    }
   }
 }
 
@@ -129,7 +135,20 @@ void Dumper::stop_and_copy() {
     // Who has woken meanwhile has a torn copy, and runs.
     const auto woken = world->stop_woken(milliseconds(1));
     if (!woken || *woken == 0) {
-      return;
+      break;
+    }
+  }
+  drop_torn(*world);
+}
+
+void Dumper::drop_torn(const WorldStop& world) {
+  std::set<pid_t> whole(held_tids_.begin(), held_tids_.end());
+  for (const auto& [tid, call] : world.sleepers()) {
+    whole.insert(tid);
+  }
+  for (auto& [tid, one] : threads_) {
+    if (one.stack && !whole.contains(tid)) {
+      one.stack.reset();
     }
   }
 }

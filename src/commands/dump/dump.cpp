@@ -112,6 +112,11 @@ void Dumping::collect() {
 }
 
 int Dumping::print() {
+  const supervisor::UserRequests& requests = session_.supervisor().user_requests();
+  if (requests.interrupts > 0 || requests.terminate) {
+    core::print_error("interrupted");
+    return 128 + (requests.interrupts > 0 ? SIGINT : SIGTERM);
+  }
   NamedDump dump = name_dump(dump_.get(), stacks_, modules_, namer_);
   dump.pid = options_.pid;
   dump.command = command_;

@@ -46,7 +46,7 @@ std::string_view missing_frames(core::StackEnd end) {
     case core::StackEnd::root:
       return "";
     case core::StackEnd::copy_ended:
-      return "the stack is larger than 1 MiB";
+      return "only this much of the stack was copied";
     case core::StackEnd::no_unwind_info:
       return "code without unwind information";
     case core::StackEnd::bad_memory:

@@ -55,7 +55,7 @@ bool page(const std::string& command, std::string_view text) {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return false;
   }
-  const core::UniqueFd read_end(ends[0]);
+  core::UniqueFd read_end(ends[0]);
   core::UniqueFd write_end(ends[1]);
   const pid_t pager = ::fork();
   if (pager == 0) {
@@ -64,6 +64,7 @@ bool page(const std::string& command, std::string_view text) {
   if (pager < 0) {
     return false;
   }
+  read_end.reset();  // else a pager that ends early would leave us waiting for a reader
   // Ctrl-C is the pager's, as long as it has the terminal.
   const auto on_interrupt = ::signal(SIGINT, SIG_IGN);
   const auto on_broken_pipe = ::signal(SIGPIPE, SIG_IGN);

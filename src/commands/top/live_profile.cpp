@@ -73,9 +73,10 @@ LiveProfile::Calls LiveProfile::calls_so_far() {
   }
   for (const profiler::CodeFunction& function : code.functions) {
     const auto& [since, until] = function.calls_span;
-    if (function.has_calls && !until && (!since || *since <= began_)) {
-      calls[{paths[function.module], function.name}] += function.calls;
-    }
+    Counted& counted = calls[{paths[function.module], function.name}];
+    counted.calls += function.calls;
+    counted.is_whole =
+        counted.is_whole && function.has_calls && !until && (!since || *since <= began_);
   }
   return calls;
 }
@@ -88,8 +89,8 @@ Table LiveProfile::take_table(core::TimePoint now, Sort sort) {
   Calls unseen = calls;
   const auto rate = [&](const Calls::value_type& one) {
     const auto before = calls_.find(one.first);
-    const std::uint64_t had = before == calls_.end() ? 0 : before->second;
-    return static_cast<double>(one.second - std::min(had, one.second)) / seconds;
+    const std::uint64_t had = before == calls_.end() ? 0 : before->second.calls;
+    return static_cast<double>(one.second.calls - std::min(had, one.second.calls)) / seconds;
   };
   for (profiler::Function& function : named.functions) {
     if (!profiler::has_row(function.kind)) {
@@ -98,7 +99,9 @@ Table LiveProfile::take_table(core::TimePoint now, Sort sort) {
     Row row{std::move(function.name), std::move(function.module), function.self, function.total,
             std::nullopt};
     if (const auto counted = calls.find({row.module, row.function}); counted != calls.end()) {
-      row.calls_per_second = rate(*counted);
+      if (counted->second.is_whole) {
+        row.calls_per_second = rate(*counted);
+      }
       unseen.erase(counted->first);
     }
     if (row.total > 0 || row.self > 0 || row.calls_per_second) {
@@ -106,7 +109,7 @@ Table LiveProfile::take_table(core::TimePoint now, Sort sort) {
     }
   }
   for (const auto& one : unseen) {
-    if (const double per_second = rate(one); per_second > 0) {
+    if (const double per_second = one.second.is_whole ? rate(one) : 0; per_second > 0) {
       table.rows.push_back({one.first.second, one.first.first, 0, 0, per_second});
     }
   }

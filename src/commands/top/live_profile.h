@@ -46,11 +46,15 @@ class LiveProfile {
   [[nodiscard]] bool has_samples() const { return profile_->counts().total() > 0; }
 
  private:
+  struct Counted {
+    std::uint64_t calls = 0;
+    bool is_whole = true;  // counted during the whole interval
+  };
   /// By module and function.
-  using Calls = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+  using Calls = std::map<std::pair<std::string, std::string>, Counted>;
 
   void begin_interval(core::TimePoint now);
-  /// Of the functions whose calls are counted until now.
+  /// Of the functions whose calls were counted at any time.
   [[nodiscard]] Calls calls_so_far();
 
   profiler::Namer& namer_;

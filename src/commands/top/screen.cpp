@@ -31,8 +31,8 @@ Screen::Screen(int fd, bool may_redraw, supervisor::Guardian& guardian)
     return;
   }
   before_ = modes;
-  guardian_.register_terminal(fd_, modes);
   modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  guardian_.register_terminal(fd_, *before_, modes);
   (void)::tcsetattr(fd_, TCSANOW, &modes);
   (void)write_all("\x1b[?1049h\x1b[?25l");
 }

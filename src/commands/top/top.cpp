@@ -128,9 +128,9 @@ record::Ending Top::run() {
   }
   command_ = profiler::command_text(
       options_.run.pid ? supervisor::read_command_line(supervisor.pid()) : options_.run.command);
-  // A launched target owns stdout, and the terminal.
-  const bool attached = options_.run.pid.has_value();
-  screen_.emplace(attached ? STDOUT_FILENO : STDERR_FILENO, attached && !options_.once, guardian_);
+  // What is launched, a target or its load, owns stdout and the terminal.
+  const bool launches = !options_.run.command.empty();
+  screen_.emplace(launches ? STDERR_FILENO : STDOUT_FILENO, !launches && !options_.once, guardian_);
   started_ = core::Clock::now();
   session_.start("sp-top", [this] { watch(); });
   session_.run();

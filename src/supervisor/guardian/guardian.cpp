@@ -84,8 +84,9 @@ void Guardian::register_trap_handler(std::uint32_t space, core::Address handler)
                      {GuardianMessage::Kind::register_handler, space, handler.value()}, -1);
 }
 
-void Guardian::register_terminal(int fd, const termios& before) {
+void Guardian::register_terminal(int fd, const termios& before, const termios& during) {
   tables_->terminal.before = before;
+  tables_->terminal.during = during;
   (void)send_message(socket_.get(), {GuardianMessage::Kind::register_terminal, 0, 0}, fd);
   tables_->terminal.is_changed = true;
 }

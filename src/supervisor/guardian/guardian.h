@@ -62,7 +62,7 @@ class Guardian {
   /// is to be disarmed once the breakpoints are gone.
   void register_trap_handler(std::uint32_t space, core::Address handler);
   /// Registers the terminal behind `fd`, which the caller is about to change.
-  void register_terminal(int fd, const termios& before);
+  void register_terminal(int fd, const termios& before, const termios& during);
   /// The terminal is as it was.
   void unregister_terminal() { tables_->terminal.is_changed = false; }
   [[nodiscard]] Journal& journal() { return *journal_; }

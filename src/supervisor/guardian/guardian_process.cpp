@@ -143,7 +143,7 @@ void run_guardian_process(SharedTables& tables, const Journal& journal, int sock
     (void)::sched_setscheduler(0, SCHED_OTHER, &ordinary);
     tables.pending_stops.undo();
     if (tables.terminal.is_changed) {
-      restore_terminal(terminal.get(), tables.terminal.before);
+      restore_terminal_left(terminal.get(), tables.terminal);
     }
     clean_up_orphans(journal, spaces, superprofiler, held);
   }

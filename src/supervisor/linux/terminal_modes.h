@@ -10,11 +10,15 @@ namespace sp::supervisor {
 /// guardian.
 struct TerminalModes {
   termios before{};
+  termios during{};
   std::atomic<bool> is_changed{false};
 };
 
 /// Puts the modes of the terminal behind `fd` back, shows its cursor and leaves its alternate
-/// screen. Only async-signal-safe calls; does not wait for output that is held (Ctrl-S).
+/// screen. Does not wait for output that is held (Ctrl-S).
 void restore_terminal(int fd, const termios& before);
+
+/// The same after the view has died: modes that a shell has set since stay.
+void restore_terminal_left(int fd, const TerminalModes& modes);
 
 }  // namespace sp::supervisor

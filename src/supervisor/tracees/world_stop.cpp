@@ -141,7 +141,7 @@ core::Result<void> WorldStop::stop_rest(core::TimePoint until) {
       return {};
     }
     if (core::Clock::now() > until) {
-      return leaves_some_ ? core::Result<void>{} : core::fail(std::string(kStopping), ETIMEDOUT);
+      return leaves_some_ ? take_reported() : core::fail(std::string(kStopping), ETIMEDOUT);
     }
   }
 }
@@ -245,6 +245,17 @@ core::Result<void> WorldStop::await_stops(core::TimePoint until) {
     }
     pause_for(pause);
     pause = std::min(pause * 2, kLongest);
+  }
+  return {};
+}
+
+core::Result<void> WorldStop::take_reported() {
+  for (auto task = awaited_.begin(); task != awaited_.end();) {
+    const auto reported = has_reported(*task);
+    if (!reported) {
+      return tl::unexpected(reported.error());
+    }
+    task = *reported ? awaited_.erase(task) : task + 1;
   }
   return {};
 }

@@ -85,6 +85,8 @@ class WorldStop {
   core::Result<void> take(Task task);
   core::Result<void> interrupt(Task task, const std::optional<BlockedCall>& call);
   core::Result<void> await_stops(core::TimePoint until);
+  /// Those of the awaited that have stopped by now.
+  core::Result<void> take_reported();
   /// Whether the task needs no more waiting: it has reported, or is gone.
   core::Result<bool> has_reported(Task task);
   core::Result<bool> take_woken();

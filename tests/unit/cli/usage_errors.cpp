@@ -75,6 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"-q", "info"}, "goes first: superprofiler info"},
         Mistake{{"-q", "report"}, "goes first: superprofiler report"},
         Mistake{{"dump"}, "dump needs a process: superprofiler dump -p PID"},
+        Mistake{{"top", "./prog", "a"},
+                "put -- in front of the command: superprofiler top -- ./prog a"},
         Mistake{{"dump", "7"}, "dump takes no command ('7'); it takes a process: superprofiler"},
         Mistake{{"dump", "-p", "7", "--", "ls"}, "dump takes no command; it takes a process"},
         Mistake{{"top"}, "nothing to profile"},

@@ -44,13 +44,15 @@ core::Record sample(const std::vector<std::uint64_t>& offsets) {
 }
 
 /// The first block of a function was executed that often since the last report.
-core::Record entered(std::uint64_t start, std::uint64_t hits) {
+core::Record entered(std::uint64_t start, std::uint64_t hits,
+                     std::optional<core::TimePoint> since = std::nullopt) {
   core::ProbeCountsTaken taken;
   core::ProbedBlock<core::ModuleOffset> block;
   block.start = {kProgram, start};
   block.size = 4;
   block.instructions = 1;
   block.hits = hits;
+  block.since = since;
   block.is_jumped_to = false;
   taken.code.blocks.push_back(block);
   return taken;
@@ -103,6 +105,22 @@ TEST(LiveProfile, has_the_calls_of_the_interval) {
   ASSERT_EQ(table.rows.size(), 1U);
   ASSERT_TRUE(table.rows[0].calls_per_second);
   EXPECT_NEAR(*table.rows[0].calls_per_second, 25, 0.01);
+}
+
+TEST(LiveProfile, leaves_out_the_calls_of_before_where_counting_began_within_an_interval) {
+  Names names;
+  LiveProfile profile(names, true);
+  const core::TimePoint begin = core::Clock::now() + std::chrono::seconds(1);
+  profile.add(module());
+  (void)profile.take_table(begin, cli::Sort::calls);
+  const core::TimePoint since = begin + std::chrono::seconds(1);
+  profile.add(entered(0x100, 1000, since));
+  const Table first = profile.take_table(begin + std::chrono::seconds(2), cli::Sort::calls);
+  EXPECT_TRUE(first.rows.empty());
+  profile.add(entered(0x100, 50, since));
+  const Table table = profile.take_table(begin + std::chrono::seconds(4), cli::Sort::calls);
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_NEAR(table.rows[0].calls_per_second.value_or(0), 25, 0.01);
 }
 
 TEST(TopText, fits_the_screen) {
