@@ -14,17 +14,23 @@ class Pager : public ::testing::Test {
     if (!has_program("script")) {
       GTEST_SKIP() << "script (util-linux) is not here";
     }
-    const Outcome outcome =
-        run(superprofiler(directory_, {"-q", "--name", "run"}, {target("spin_shares"), "200"}));
+    profile({target("spin_shares"), "200"});
+  }
+
+  void profile(const Words& program, const Words& more = {}) {
+    Words options = {"-q", "--name", "run", "--overwrite"};
+    options.insert(options.end(), more.begin(), more.end());
+    const Outcome outcome = run(superprofiler(directory_, options, program));
     ASSERT_EQ(outcome.exit_status(), 0) << outcome.text();
   }
 
-  /// What a terminal shows of `superprofiler report`.
-  [[nodiscard]] std::string on_terminal(const Words& environment, const std::string& options = "") {
+  /// What a terminal shows of a subcommand.
+  [[nodiscard]] std::string on_terminal(const Words& environment, const std::string& options = "",
+                                        const std::string& command = "report") {
     Words words{"env", "TERM=xterm"};
     words.insert(words.end(), environment.begin(), environment.end());
     const std::string report =
-        std::string(SP_PROGRAM) + " report " + directory_ / "run" + " " + options;
+        std::string(SP_PROGRAM) + " " + command + " " + directory_ / "run" + " " + options;
     for (const char* const word : {"script", "-qec", report.c_str(), "/dev/null"}) {
       words.emplace_back(word);
     }
@@ -46,7 +52,12 @@ TEST_F(Pager, shows_tables_on_a_terminal) {
   EXPECT_FALSE(has(shown, "spin_sixty")) << shown;
 }
 
-TEST_F(Pager, that_ends_early_is_no_error) { EXPECT_EQ(on_terminal({"PAGER=head -c 0"}), ""); }
+TEST_F(Pager, that_ends_early_is_no_error) {
+  EXPECT_EQ(on_terminal({"PAGER=head -c 0"}), "");
+  // Of more than a pipe holds, too.
+  profile({target("many_blocks")}, {"-a"});
+  EXPECT_EQ(on_terminal({"PAGER=head -c 0"}, "all_blocks", "annotate"), "");
+}
 
 TEST_F(Pager, is_left_out_where_there_is_none_or_none_is_wanted) {
   for (const char* const pager : {"PAGER=", "PAGER=cat", "PAGER=/nonexistent/pager"}) {
