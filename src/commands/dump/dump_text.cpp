@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "profiler/formats/json_writer.h"
+#include "profiler/formats/run_json.h"
 #include "profiler/text.h"
 
 namespace sp::dump {
@@ -53,23 +54,6 @@ std::string_view missing_frames(core::StackEnd end) {
       return "the frames lead to unreadable memory";
     case core::StackEnd::too_deep:
       return "too many frames";
-  }
-  return "";
-}
-
-/// What the files and run.json call it.
-std::string_view key_of(core::StackEnd end) {
-  switch (end) {
-    case core::StackEnd::root:
-      return "";
-    case core::StackEnd::copy_ended:
-      return "copy_ended";
-    case core::StackEnd::no_unwind_info:
-      return "no_unwind_info";
-    case core::StackEnd::bad_memory:
-      return "bad_memory";
-    case core::StackEnd::too_deep:
-      return "too_deep";
   }
   return "";
 }
@@ -145,8 +129,7 @@ void write_json(std::ostream& out, const NamedDump& dump) {
     json.key("syscall");
     thread.syscall.empty() ? json.null() : json.string(thread.syscall);
     json.key("truncated_by");
-    const auto end = key_of(thread.end);
-    end.empty() ? json.null() : json.string(end);
+    thread.end == core::StackEnd::root ? json.null() : json.string(profiler::word_of(thread.end));
     json.key("stack");
     if (thread.has_stack) {
       json.begin_array();

@@ -96,8 +96,6 @@ void write_times(JsonWriter& json, const RunReport& report) {
 }
 
 void write_samples(JsonWriter& json, const RunReport& report) {
-  constexpr std::array<std::string_view, 5> kEnds = {"root", "copy_ended", "no_unwind_info",
-                                                     "bad_memory", "too_deep"};
   const SampleCounts& counts = report.counts;
   json.key("samples").begin_object();
   json.key("kind").string("sampled");
@@ -111,8 +109,8 @@ void write_samples(JsonWriter& json, const RunReport& report) {
   json.key("collapsed").number(counts.collapsed);
   json.key("truncated").number(counts.truncated);
   json.key("truncated_by").begin_object();
-  for (std::size_t i = 1; i < kEnds.size(); ++i) {
-    json.key(kEnds.at(i)).number(counts.ends.at(i));
+  for (std::size_t i = 1; i < counts.ends.size(); ++i) {
+    json.key(word_of(static_cast<core::StackEnd>(i))).number(counts.ends.at(i));
   }
   json.end_object();
   json.end_object();
@@ -264,6 +262,12 @@ void write_modules(JsonWriter& json, std::span<const core::Module> modules) {
 }
 
 }  // namespace
+
+std::string_view word_of(core::StackEnd end) {
+  constexpr std::array<std::string_view, 5> kWords = {"root", "copy_ended", "no_unwind_info",
+                                                      "bad_memory", "too_deep"};
+  return kWords.at(static_cast<std::size_t>(end));
+}
 
 void write_run_json(std::ostream& out, const RunReport& report) {
   JsonWriter json(out);

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/messages.h"
 #include "core/module.h"
@@ -29,6 +30,9 @@ struct RunReport {
   std::span<const core::ProcessSeen> processes;
   std::uint64_t unlisted_processes = 0;
 };
+
+/// The word for the end of a stack, in JSON: "root", "copy_ended", ..
+[[nodiscard]] std::string_view word_of(core::StackEnd end);
 
 /// run.json: what was run, how it was profiled, the cost, and what is missing. Times are in
 /// microseconds unless the key says seconds; unknown values are null.
