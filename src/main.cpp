@@ -11,6 +11,7 @@
 #include "cli/settings.h"
 #include "commands/annotate/annotate.h"
 #include "commands/convert/convert.h"
+#include "commands/coverage/coverage.h"
 #include "commands/diff/diff.h"
 #include "commands/doctor/doctor.h"
 #include "commands/dump/dump.h"
@@ -78,6 +79,9 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::TopOptions>(&parsed)) {
     return end_as(sp::top::run(*options));
+  }
+  if (const auto* options = std::get_if<sp::cli::CoverageOptions>(&parsed)) {
+    return sp::coverage::run(*options);
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

@@ -116,7 +116,12 @@ void Analyzer::on(const core::StopEvent& event, core::CodeProbed& probed) {
   for (const core::ProbedBlock<core::Address>& block : probed.blocks) {
     taken.code.blocks.push_back({located(block.start), block.size, block.instructions, block.last,
                                  block.falls_through, block.hits, block.first_hit, block.last_hit,
-                                 block.since, block.until, block.edges_until, block.is_jumped_to});
+                                 block.since, block.until, block.edges_until, block.is_jumped_to,
+                                 block.is_known, block.flow, block.leads_to});
+  }
+  taken.code.functions.reserve(probed.functions.size());
+  for (const core::CoverableFunction<core::Address>& function : probed.functions) {
+    taken.code.functions.push_back({located(function.start), function.size});
   }
   taken.code.edges.reserve(probed.edges.size());
   for (const core::CodeEdge<core::Address>& edge : probed.edges) {

@@ -164,6 +164,8 @@ Parsed parse_words(std::vector<std::string> words, const std::vector<std::string
       return parse_command(words, row->command, read_dump, dump_help_text);
     case Command::top:
       return parse_command(words, row->command, read_top, top_help_text);
+    case Command::coverage:
+      return parse_command(words, row->command, read_coverage_command, coverage_help_text);
     case Command::record:
       break;
   }

@@ -10,6 +10,7 @@
 
 #include "cli/settings.h"
 #include "core/clock.h"
+#include "core/coverage.h"
 
 /// The command line as plain values. Nothing is started, opened or looked up here.
 namespace sp::cli {
@@ -56,6 +57,9 @@ struct RecordOptions {
   bool allow_bottlenecking = false;
   bool derive = false;
   bool no_copies = false;
+  core::Coverage coverage = core::Coverage::off;
+  std::vector<std::string> coverage_known;  // files coverage.tsv, or directories of runs
+  std::vector<std::string> source_maps;     // "FROM=TO"
   std::uint64_t func_instrumentation_depth = 5;
   std::vector<std::string> only_funcs;
   std::vector<std::string> only_instrument_execs;
@@ -96,10 +100,21 @@ enum class Sort : std::uint8_t { self, total, calls };
 
 /// superprofiler convert [RUN] -f FORMAT [-o FILE]
 struct ConvertOptions {
-  std::string run;     // a run's directory; "": the newest one
-  std::string format;  // one of the choices of --format
-  std::string output;  // "": beside the run; "-": stdout
-  std::string module;  // a path or file name; "": the program
+  std::string run;                       // a run's directory; "": the newest one
+  std::string format;                    // one of the choices of --format
+  std::string output;                    // "": beside the run; "-": stdout
+  std::string module;                    // a path or file name; "": the program
+  std::vector<std::string> source_maps;  // "FROM=TO": of formats of coverage
+  std::vector<std::string> debug_dirs;
+};
+
+/// superprofiler coverage [RUN]; superprofiler coverage merge RUN.. -o DIR
+struct CoverageOptions {
+  bool merges = false;
+  std::vector<std::string> runs;  // directories, or files coverage.tsv; none: the newest one
+  std::string output;             // with `merges`: a directory
+  std::vector<std::string> source_maps;
+  std::vector<std::string> debug_dirs;
 };
 
 /// superprofiler report [RUN]
@@ -168,7 +183,7 @@ struct PrintAndExit {
 
 using Parsed =
     std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions, ReportOptions,
-                 DiffOptions, InfoOptions, DumpOptions, TopOptions, PrintAndExit>;
+                 DiffOptions, InfoOptions, DumpOptions, TopOptions, CoverageOptions, PrintAndExit>;
 
 /// Parses the arguments of main(), and what is set elsewhere. Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv, const Settings& settings = {});

@@ -13,6 +13,8 @@ constexpr auto kCommands = std::to_array<CommandRow>({
     {Command::diff, "diff", "diff A B", "what differs between two runs", Takes::two_runs},
     {Command::info, "info", "info [RUN]", "what a recording holds", Takes::run},
     {Command::convert, "convert", "convert RUN -f FORMAT", "a run for other programs", Takes::run},
+    {Command::coverage, "coverage", "coverage [RUN]", "what a run with --coverage has reached",
+     Takes::runs},
     {Command::dump, "dump", "dump -p PID", "all stacks of a process, once"},
     {Command::top, "top", "top -p PID", "where a process spends its time, live"},
     {Command::doctor, "doctor", "doctor [-p PID]", "what this machine allows"},

@@ -31,6 +31,9 @@ std::string_view format_of(std::string_view file) {
       {".firefox.json.gz", "firefox"},
       {".trace.json", "chrome"},
       {".perfetto-trace", "perfetto"},
+      {".info", "lcov"},
+      {".xml", "cobertura"},
+      {".drcov", "drcov"},
   });
   for (const auto& [suffix, format] : kSuffixes) {
     if (name.ends_with(suffix)) {
@@ -67,6 +70,12 @@ Result<ConvertOptions> read_convert(const Arguments& given) {
     return fail(
         fmt::format("--module is for -f bolt and autofdo; {} has all modules", options.format));
   }
+  auto maps = read_source_maps(given);
+  if (!maps) {
+    return tl::unexpected(maps.error());
+  }
+  options.source_maps = std::move(*maps);
+  options.debug_dirs = given.all("debug-dir");
   return options;
 }
 

@@ -18,18 +18,15 @@ Examples
   superprofiler --flame -- ./server 8080         launch, profile until it ends
   superprofiler --flame -d 10s -p 1234           attach to 1234 for 10 seconds
   superprofiler -p 1234 -- wrk http://localhost  profile 1234 while wrk runs
-  superprofiler --wall -p "$(pgrep -n node)"     show what it waits for
   superprofiler --single -- ./parse file         count every block exactly
   superprofiler annotate output/parse-77 main    its instructions with counts
   superprofiler report                           the newest run's functions
-  superprofiler convert -f pprof                 the newest run for pprof
-  superprofiler diff output/a output/b           what changed between two runs
+  superprofiler --coverage -- make check         which code the tests reach
   superprofiler top -p 1234                      where it spends its time, live
   superprofiler dump -p 1234                     all its stacks now, once
   superprofiler doctor -p 1234                   can 1234 be profiled?
-Results in output/NAME/: flamegraph.svg (for browsers), functions.tsv, run.json,
-blocks.tsv, edges.tsv, stacks.folded, recording.sp. Ctrl-C ends an attached run;
-the target goes on. Each of annotate, convert, diff, .. has a --help of its own.
+Results: output/NAME/functions.tsv, .. Ctrl-C ends an attached run; the target
+goes on. annotate, convert (pprof, ..), coverage, diff, .. have --help, too.
 )help";
 
 std::string option_line(const OptionRow& row) {
@@ -123,7 +120,10 @@ std::string convert_help_text() {
       "              NAME.firefox.json.gz\n"
       "  chrome      the threads on a time line: https://ui.perfetto.dev, speedscope,\n"
       "              NAME.trace.json\n"
-      "  perfetto    the same for https://ui.perfetto.dev, NAME.perfetto-trace\n\n"
+      "  perfetto    the same for https://ui.perfetto.dev, NAME.perfetto-trace\n"
+      "  lcov        the lines that a run for coverage reached: genhtml, NAME.info\n"
+      "  cobertura   the same for CI systems: NAME.cobertura.xml\n"
+      "  drcov       its blocks for Lighthouse and others: NAME.drcov\n\n"
       "  -f, --format FORMAT         left out: by the name after -o\n"
       "  -o, --output FILE           write there; -: to stdout\n";
   for (const OptionRow& row : option_table()) {
@@ -234,6 +234,24 @@ std::string top_help_text() {
   return text +
          "\nStatus: the program's if it was launched, else 0; 2 if the command line is wrong;\n"
          "125 if the process cannot be profiled.\n";
+}
+
+std::string coverage_help_text() {
+  std::string text =
+      "superprofiler coverage [RUN]: prints which functions, blocks and lines a run for\n"
+      "coverage has reached, by module and by source file. RUN is its directory, or its\n"
+      "coverage.tsv; left out, the newest in output/.\n"
+      "superprofiler coverage merge RUN RUN.. -o DIR: joins runs: writes coverage.tsv,\n"
+      "coverage.info and cobertura.xml into DIR.\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::coverage)) {
+      text += row.name == "output" ? "  -o, --output DIR            where merge writes\n"
+                                   : line_in(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 2 if the command line is wrong; 125 if a run cannot be read or a file\n"
+         "not written.\n";
 }
 
 std::string version_text() { return "superprofiler " SP_VERSION "\n"; }

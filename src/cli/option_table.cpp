@@ -17,20 +17,24 @@ constexpr Commands kRecord{record};
 constexpr Commands kDoctorToo{record, doctor};
 constexpr Commands kLive{record, top};
 constexpr Commands kOfProcesses{record, doctor, dump, top};
-constexpr Commands kOfNames{record, annotate, dump, top};
+constexpr Commands kOfNames{record, annotate, dump, top, convert, coverage};
 constexpr Commands kSorted{report, top};
 constexpr Commands kTopOnly{top};
-constexpr Commands kFilesToo{record, convert, diff};
+constexpr Commands kFilesToo{record, convert, diff, coverage};
 constexpr Commands kFlame{record, diff};
 constexpr Commands kConvertOnly{convert};
 constexpr Commands kReportToo{record, report};
 constexpr Commands kReportOnly{report};
 constexpr Commands kDiffOnly{diff};
 constexpr Commands kJson{report, diff, info, dump};
-constexpr Commands kEvery{record, doctor, annotate, convert, report, diff, info, dump, top};
+constexpr Commands kSources{record, convert, coverage};
+constexpr Commands kEvery{record, doctor, annotate, convert, report,
+                          diff,   info,   dump,     top,     coverage};
 
 constexpr std::string_view kFormats =
-    "callgrind speedscope pprof folded svg csv bolt autofdo perf-script firefox chrome perfetto";
+    "callgrind speedscope pprof folded svg csv bolt autofdo perf-script firefox chrome perfetto "
+    "lcov "
+    "cobertura drcov";
 
 constexpr auto kOptions = std::to_array<OptionRow>({
     {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
@@ -63,6 +67,10 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
     {"no-copies", '\0', "", "hot code is not counted in instrumented copies", Group::exact},
     {"derive", '\0', "", "no probe if its count follows from others", Group::exact},
+    {"coverage", '\0', "LEVEL", "what is reached at all: block or function", Group::exact,
+     Completes::choices, "block function", kRecord, true},
+    {"coverage-known", '\0', "RUN", "no probes where this run was (coverage.tsv)", Group::exact,
+     Completes::files},
     {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact,
      Completes::nothing, "", kLive},
     {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,
@@ -70,6 +78,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"func-instrumentation-depth", '\0', "N", "no entry probes in the N innermost [5]",
      Group::exact},
 
+    {"source-map", '\0', "FROM=TO", "coverage: where the sources are now", Group::output,
+     Completes::nothing, "", kSources},
     {"flame", '\0', "", "write flamegraph.svg too", Group::output, Completes::nothing, "", kFlame},
     {"by-thread", '\0', "", "separate stacks for each thread", Group::output, Completes::nothing,
      "", kReportToo},

@@ -17,7 +17,8 @@ enum class Command : std::uint8_t {
   diff,
   info,
   dump,
-  top
+  top,
+  coverage
 };
 
 /// Some of the commands, as bits.

@@ -27,6 +27,15 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<TopOptions> read_top(const Arguments& given);
 
+[[nodiscard]] core::Result<CoverageOptions> read_coverage_command(const Arguments& given);
+
+/// --coverage and what is for it alone, after the other options of counting.
+[[nodiscard]] core::Result<void> read_coverage_options(const Arguments& given,
+                                                       RecordOptions& options);
+
+/// The values of --source-map.
+[[nodiscard]] core::Result<std::vector<std::string>> read_source_maps(const Arguments& given);
+
 /// As read_record(), where --interval is not the sampling's.
 [[nodiscard]] core::Result<RecordOptions> read_live(const Arguments& given);
 

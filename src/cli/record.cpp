@@ -232,7 +232,7 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
   if (options.single != Single::off || options.no_instrumentation) {
     note_options_of_probes(given, options);
   }
-  return {};
+  return read_coverage_options(given, options);
 }
 
 Nothing read_output(const Arguments& given, RecordOptions& options) {

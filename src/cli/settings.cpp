@@ -28,11 +28,12 @@ constexpr std::string_view kVariable = "SUPERPROFILER_OPTS";
 /// does not want the other from elsewhere.
 constexpr std::array<std::string_view, 2> kRates{"interval", "frequency"};
 constexpr std::array<std::string_view, 2> kVerbosities{"quiet", "verbose"};
-constexpr std::array<std::string_view, 2> kInstruments{"no-instrumentation", "single"};
+constexpr std::array<std::string_view, 3> kInstruments{"no-instrumentation", "single", "coverage"};
 
 std::vector<std::string_view> rivals_of(std::string_view option) {
   std::vector<std::string_view> rivals{option};
-  for (const auto& group : {kRates, kVerbosities, kInstruments}) {
+  using Options = std::span<const std::string_view>;
+  for (const Options group : {Options(kRates), Options(kVerbosities), Options(kInstruments)}) {
     if (std::find(group.begin(), group.end(), option) != group.end()) {
       rivals.insert(rivals.end(), group.begin(), group.end());
     }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
+#include <string_view>
 
 #include "core/bytes.h"
 
@@ -63,6 +65,18 @@ Result<std::shared_ptr<const ElfImage>> ElfImage::parse(std::shared_ptr<const Ma
   }
   image->file_ = std::move(file);
   return image;
+}
+
+const std::string& ElfImage::identity() const {
+  if (!build_id_.empty()) {
+    return build_id_;
+  }
+  std::call_once(identified_, [this] {
+    const std::string_view whole(reinterpret_cast<const char*>(bytes().data()),  // NOLINT
+                                 bytes().size());
+    identity_ = fmt::format("#{}:{:x}", whole.size(), std::hash<std::string_view>{}(whole));
+  });
+  return identity_;
 }
 
 std::optional<std::uint64_t> ElfImage::address_of_file_offset(std::uint64_t offset) const {

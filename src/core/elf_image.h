@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,9 @@ class ElfImage {
   [[nodiscard]] std::uint64_t entry() const { return entry_; }
   /// Lower-case hex; "" if the file has none.
   [[nodiscard]] const std::string& build_id() const { return build_id_; }
+  /// What no other file has: the build-id, or of a file without one a hash of its bytes, which
+  /// takes time.
+  [[nodiscard]] const std::string& identity() const;
   /// PT_GNU_EH_FRAME as ELF virtual address and size.
   struct Piece {
     std::uint64_t address = 0;
@@ -67,6 +71,8 @@ class ElfImage {
   std::uint64_t entry_ = 0;
   std::string build_id_;
   std::optional<Piece> eh_frame_header_;
+  mutable std::once_flag identified_;
+  mutable std::string identity_;  // of a file without a build-id
 };
 
 }  // namespace sp::core

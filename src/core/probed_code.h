@@ -7,6 +7,7 @@
 #include "core/address.h"
 #include "core/clock.h"
 #include "core/code_counts.h"
+#include "core/instruction.h"
 
 namespace sp::core {
 
@@ -31,6 +32,17 @@ struct ProbedBlock {
   std::optional<TimePoint> edges_until;
   /// From then on some of its executions came from its own function by a jump.
   bool is_jumped_to = false;
+  /// --coverage: another process of the run, or an earlier run, has reached it; it has no probe.
+  bool is_known = false;
+  Flow flow = Flow::next;  // of its last instruction, and where that leads, from `start`
+  std::optional<std::int64_t> leads_to{};
+};
+
+/// A function of a file of which coverage is wanted, whether it is entered or not.
+template <typename Where>
+struct CoverableFunction {
+  Where start;
+  std::uint64_t size = 0;  // bytes
 };
 
 /// What default mode counted in a process since the last such event. A block may be reported again:
@@ -40,6 +52,8 @@ struct ProbedCode {
   std::vector<ProbedBlock<Where>> blocks;
   /// `from` is the last instruction of one of the blocks. Blocks that fall through have no edges.
   std::vector<CodeEdge<Where>> edges;
+  /// With --coverage, in which `hits` is 1 where a block was reached: once for each file.
+  std::vector<CoverableFunction<Where>> functions;
 };
 
 }  // namespace sp::core

@@ -20,6 +20,12 @@ class Namer {
   /// As Symbolizer::name(): innermost inlined function first, never empty.
   [[nodiscard]] virtual const std::vector<symbols::NamedFrame>& name(core::ModuleOffset where,
                                                                      bool is_return_address) = 0;
+  /// As Symbolizer::lines_of().
+  [[nodiscard]] virtual symbols::FunctionLines lines_of(core::ModuleId /*module*/,
+                                                        std::uint64_t /*begin*/,
+                                                        std::uint64_t /*end*/) {
+    return {};
+  }
 };
 
 }  // namespace sp::profiler

@@ -45,6 +45,8 @@ void adopt_size(Block& sum, const Reported& reported) {
   sum.instructions = reported.instructions;
   sum.last = reported.last;
   sum.falls_through = reported.falls_through;
+  sum.flow = reported.flow;
+  sum.leads_to = reported.leads_to;
 }
 
 }  // namespace
@@ -56,6 +58,11 @@ void ProbedProfile::add(const core::ProbeCountsTaken& taken) {
   for (const Edge& edge : taken.code.edges) {
     edges_.add(edge);
   }
+  const std::size_t room = max_blocks_ - std::min(max_blocks_, functions_.size());
+  const auto& functions = taken.code.functions;
+  functions_.insert(
+      functions_.end(), functions.begin(),
+      functions.begin() + static_cast<std::ptrdiff_t>(std::min(functions.size(), room)));
 }
 
 void ProbedProfile::add(const core::CodeExplored& explored) {
@@ -77,6 +84,7 @@ void ProbedProfile::add(const Reported& reported) {
     sum.until = earlier(sum.until, reported.until);
     sum.edges_until = earlier(sum.edges_until, reported.edges_until);
     sum.is_jumped_to = sum.is_jumped_to || reported.is_jumped_to;
+    sum.is_known = sum.is_known || reported.is_known;
     return;
   }
   if (blocks_.size() >= max_blocks_) {

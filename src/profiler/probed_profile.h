@@ -42,6 +42,10 @@ class ProbedProfile {
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
   /// Distinct by from, to and flow; hits are above 0.
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_.all(); }
+  /// --coverage: the functions of the files, in no order; a file may have told them twice.
+  [[nodiscard]] const std::vector<core::CoverableFunction<core::ModuleOffset>>& functions() const {
+    return functions_;
+  }
   /// The sum of what single steps showed.
   [[nodiscard]] const core::CodeExplored& explored() const { return explored_; }
   /// Of blocks and of edges.
@@ -53,6 +57,7 @@ class ProbedProfile {
   std::size_t max_blocks_;
   std::vector<Block> blocks_;
   EdgeSums edges_;
+  std::vector<core::CoverableFunction<core::ModuleOffset>> functions_;
   IdIndex block_index_;
   core::CodeExplored explored_;
   std::uint64_t dropped_hits_ = 0;

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "core/log.h"
+#include "profiler/coverage_files.h"
 #include "profiler/describe.h"
 #include "profiler/formats/blocks_tsv.h"
 #include "profiler/formats/flamegraph_svg.h"
@@ -24,6 +26,9 @@ constexpr std::size_t kTopBlocks = 50;
 constexpr std::string_view kFlameGraph = "flamegraph.svg";
 constexpr std::string_view kBlocks = "blocks.tsv";
 constexpr std::string_view kEdges = "edges.tsv";
+/// Not of every run: one left from a run that was overwritten would not match the others.
+constexpr std::array kSomeFiles{kFlameGraph,       kBlocks,           kEdges,
+                                kCoverageFiles[0], kCoverageFiles[1], kCoverageFiles[2]};
 
 FlameHeading heading_of(const core::RunFacts& facts, const SampleCounts& counts, bool wall) {
   std::string subtitle = sampling_text(facts, counts, wall);
@@ -150,7 +155,7 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   const CountsContext context = counts_context();
   const std::vector<Function> functions = ranked(named.functions);
-  const RunReport run = report(facts, snapshot, code ? &*code : nullptr);
+  RunReport run = report(facts, snapshot, code ? &*code : nullptr);
   // The smallest first: they may still fit on a disk that is nearly full.
   std::vector<Output> outputs = {
       {"run.json", [&](std::ostream& out) { write_run_json(out, run); }},
@@ -169,6 +174,15 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
         {std::string(kEdges), [&](std::ostream& out) { write_edges_tsv(out, *code, context); }});
   }
   WrittenRun written{.directory = directory_.path(), .counts = named.counts, .wall = options_.wall};
+  if (options_.counting == Counting::covered) {
+    CoverageFiles coverage =
+        coverage_files(probed_, *namer_, context, options_.source_maps, options_.version);
+    run.coverage = written.coverage = coverage.totals;
+    run.lines = written.lines = coverage.lines;
+    for (auto& [name, writer] : coverage.files) {
+      outputs.push_back({name, std::move(writer)});
+    }
+  }
   if (code) {
     written.code = summed_up(*code, context, kTopBlocks);
   }
@@ -224,6 +238,7 @@ void Profiler::record_set(const RunReport& report, const NamedProfile& named, Wr
 std::optional<NamedCode> Profiler::named_code(const core::RunFacts& facts) const {
   switch (options_.counting) {
     case Counting::none:
+    case Counting::covered:
       return std::nullopt;
     case Counting::exact:
       return name_code(code_, *namer_, facts.threads);
@@ -254,14 +269,11 @@ std::vector<Profiler::Output> Profiler::write_outputs(std::vector<Output> output
       failed.push_back(std::move(output));
     }
   }
-  if (failed.empty()) {
-    // A file left from an overwritten run would not match the others.
-    if (!options_.flame) {
-      directory_.remove(std::string(kFlameGraph));
-    }
-    if (options_.counting == Counting::none) {
-      directory_.remove(std::string(kBlocks));
-      directory_.remove(std::string(kEdges));
+  for (const std::string_view name : kSomeFiles) {
+    if (failed.empty() &&
+        std::none_of(written.files.begin(), written.files.end(),
+                     [name](const WrittenFile& file) { return file.name == name; })) {
+      directory_.remove(std::string(name));
     }
   }
   return failed;

@@ -18,6 +18,7 @@
 #include "profiler/code_profile.h"
 #include "profiler/counted_span.h"
 #include "profiler/formats/run_json.h"
+#include "profiler/line_coverage.h"
 #include "profiler/named_code.h"
 #include "profiler/named_profile.h"
 #include "profiler/namer.h"
@@ -32,8 +33,9 @@ namespace sp::profiler {
 /// Whether and how code is counted; if it is, blocks.tsv and edges.tsv are written too.
 enum class Counting : std::uint8_t {
   none,
-  exact,   // all code, instead of sampling
-  probed,  // by probes while sampling
+  exact,    // all code, instead of sampling
+  probed,   // by probes while sampling
+  covered,  // whether it is reached at all, by probes: coverage.tsv instead
 };
 
 struct ProfilerOptions {
@@ -43,7 +45,8 @@ struct ProfilerOptions {
   Counting counting = Counting::none;
   /// When counting began, if later than the first instruction of a launched target.
   std::optional<core::Duration> counted_since{};
-  core::TimePoint started{};  // of the run: times in files count from it
+  core::TimePoint started{};             // of the run: times in files count from it
+  std::vector<SourceMap> source_maps{};  // of --coverage
   std::size_t max_nodes = Profile::kMaxNodes;
   std::string version{};  // of superprofiler, for run.json
   /// Called on the profiler thread for a snapshot: what is known of the run by then.

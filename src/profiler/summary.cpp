@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "profiler/copies_text.h"
+#include "profiler/coverage_text.h"
 #include "profiler/describe.h"
 #include "profiler/terminal_text.h"
 #include "profiler/text.h"
@@ -31,6 +32,9 @@ class SummaryWriter {
     }
     if (run_.code && run_.code->by_probes) {
       probes();
+    }
+    if (run_.coverage) {
+      out_.paragraph(coverage_text(*run_.coverage, run_.lines));
     }
     cost();
     losses();
@@ -261,6 +265,9 @@ class SummaryWriter {
     };
     if (const WrittenFile* picture = file("flamegraph.svg")) {
       return "xdg-open " + command_text({picture->path});
+    }
+    if (run_.coverage && run_.failures.empty()) {
+      return command_text({"superprofiler", "coverage", run_.directory});
     }
     if (!run_.files.empty() && run_.failures.empty() && run_.code &&
         !run_.code->hottest_function.empty()) {

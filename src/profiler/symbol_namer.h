@@ -15,6 +15,10 @@ class SymbolNamer final : public Namer {
   void add_module(const core::Module& module) override;
   [[nodiscard]] const std::vector<symbols::NamedFrame>& name(core::ModuleOffset where,
                                                              bool is_return_address) override;
+  [[nodiscard]] symbols::FunctionLines lines_of(core::ModuleId module, std::uint64_t begin,
+                                                std::uint64_t end) override {
+    return symbolizer_.lines_of(module, begin, end);
+  }
 
  private:
   symbols::Symbolizer symbolizer_;

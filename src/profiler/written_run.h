@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/result.h"
+#include "profiler/coverage.h"
+#include "profiler/line_coverage.h"
 #include "profiler/named_code.h"
 #include "profiler/named_profile.h"
 #include "profiler/run_directory.h"
@@ -54,6 +56,9 @@ struct WrittenRun {
   bool wall = false;
   /// Nothing if code was not counted.
   std::optional<WrittenCode> code{};
+  /// With --coverage.
+  std::optional<CoverageTotals> coverage{};
+  std::optional<SourceCoverage::Totals> lines{};  // where there is debug information
   /// The first rows of functions.tsv.
   std::vector<Function> top{};
 };

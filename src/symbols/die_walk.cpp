@@ -2,7 +2,9 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 namespace sp::symbols {
 namespace {
@@ -200,26 +202,90 @@ std::uint32_t declaration_line(Dwarf_Die& die) {
   return known ? static_cast<std::uint32_t>(line) : 0;
 }
 
-void add_line_rows(Dwarf_Die& unit, const CodeRange& range, std::vector<std::uint64_t>& rows) {
-  Dwarf_Lines* lines = nullptr;
-  std::size_t count = 0;
-  if (dwarf_getsrclines(&unit, &lines, &count) != 0) {
-    return;
+bool is_artificial(Dwarf_Die& die) {
+  Dwarf_Attribute holder;
+  bool flag = false;
+  const char* const name = dwarf_diename(&die);
+  return dwarf_attr_integrate(&die, DW_AT_artificial, &holder) != nullptr &&
+         dwarf_formflag(&holder, &flag) == 0 && flag &&
+         (name == nullptr || std::string_view(name) != "operator()");
+}
+
+bool ends_in_brace(Dwarf_Die& unit, Dwarf_Die& function) {
+  Dwarf_Attribute holder;
+  const char* const text =
+      dwarf_attr(&unit, DW_AT_producer, &holder) == nullptr ? nullptr : dwarf_formstring(&holder);
+  const std::string_view producer = text == nullptr ? std::string_view() : text;
+  const std::size_t level = producer.rfind(" -O");  // the last one counts
+  return producer.starts_with("GNU ") &&
+         (level == std::string_view::npos || producer.substr(level).starts_with(" -O0")) &&
+         dwarf_attr_integrate(&function, DW_AT_type, &holder) != nullptr;
+}
+
+namespace {
+
+/// The rows of a unit's line table by address, as libdw sorts them.
+class LineRows {
+ public:
+  explicit LineRows(Dwarf_Die& unit) {
+    if (dwarf_getsrclines(&unit, &lines_, &count_) != 0) {
+      count_ = 0;
+    }
   }
-  const auto address_of = [lines](std::size_t index) {
+
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] Dwarf_Line* row(std::size_t index) const { return dwarf_onesrcline(lines_, index); }
+  [[nodiscard]] Dwarf_Addr address(std::size_t index) const {
     Dwarf_Addr address = 0;
-    dwarf_lineaddr(dwarf_onesrcline(lines, index), &address);
+    dwarf_lineaddr(row(index), &address);
     return address;
-  };
-  std::size_t first = 0;  // libdw sorts them by address
-  for (std::size_t size = count; size > 0;) {
-    const std::size_t half = size / 2;
-    const bool before = address_of(first + half) < range.begin;
-    first += before ? half + 1 : 0;
-    size = before ? size - half - 1 : half;
   }
-  for (; first < count && address_of(first) < range.end; ++first) {
-    rows.push_back(address_of(first));
+  /// The first row that is not before `address`.
+  [[nodiscard]] std::size_t first_from(std::uint64_t begin) const {
+    std::size_t first = 0;
+    for (std::size_t size = count_; size > 0;) {
+      const std::size_t half = size / 2;
+      const bool before = address(first + half) < begin;
+      first += before ? half + 1 : 0;
+      size = before ? size - half - 1 : half;
+    }
+    return first;
+  }
+
+ private:
+  Dwarf_Lines* lines_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+void add_line_rows(Dwarf_Die& unit, const CodeRange& range, std::vector<std::uint64_t>& rows) {
+  const LineRows table(unit);
+  for (std::size_t i = table.first_from(range.begin);
+       i < table.size() && table.address(i) < range.end; ++i) {
+    rows.push_back(table.address(i));
+  }
+}
+
+void add_line_ranges(Dwarf_Die& unit, const CodeRange& range, std::vector<LineRange>& rows) {
+  const LineRows table(unit);
+  for (std::size_t i = table.first_from(range.begin);
+       i < table.size() && table.address(i) < range.end; ++i) {
+    Dwarf_Line* const row = table.row(i);
+    bool is_end = false;
+    bool is_statement = false;
+    int line = 0;
+    if (dwarf_lineendsequence(row, &is_end) != 0 || is_end ||
+        dwarf_linebeginstatement(row, &is_statement) != 0 || !is_statement ||
+        dwarf_lineno(row, &line) != 0 || line <= 0) {
+      continue;
+    }
+    const auto source =
+        source_line(unit, dwarf_linesrc(row, nullptr, nullptr), static_cast<std::uint64_t>(line));
+    if (source) {
+      const std::uint64_t next = i + 1 < table.size() ? table.address(i + 1) : range.end;
+      rows.push_back({table.address(i), std::min<std::uint64_t>(next, range.end), *source});
+    }
   }
 }
 

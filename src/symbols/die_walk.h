@@ -38,7 +38,13 @@ void for_each_function(Dwarf_Die& unit, Reach reach, const std::function<void(Dw
 [[nodiscard]] std::uint32_t discriminator_of_call(Dwarf_Die& inlined_call);
 /// The line on which a function, or that of an inlined call, is declared; 0 if unknown.
 [[nodiscard]] std::uint32_t declaration_line(Dwarf_Die& die);
+/// The compiler has added the function to the program; a lambda's body is the programmer's.
+[[nodiscard]] bool is_artificial(Dwarf_Die& die);
+/// The function returns something else than void, and gcc has not optimized its unit.
+[[nodiscard]] bool ends_in_brace(Dwarf_Die& unit, Dwarf_Die& function);
 /// Adds the addresses in `range` at which a row of the unit's line table begins.
 void add_line_rows(Dwarf_Die& unit, const CodeRange& range, std::vector<std::uint64_t>& rows);
+/// Adds those rows themselves, as far as they begin statements.
+void add_line_ranges(Dwarf_Die& unit, const CodeRange& range, std::vector<LineRange>& rows);
 
 }  // namespace sp::symbols

@@ -114,4 +114,20 @@ std::vector<std::uint64_t> DwarfLines::rows_in(const CodeRange& range) {
   return rows;
 }
 
+FunctionLines DwarfLines::lines_of(const CodeRange& range) {
+  FunctionLines lines;
+  for (const std::uint32_t unit : file_.units_at(range.begin)) {
+    add_line_ranges(file_.unit(unit).lines, range, lines.rows);
+    if (const Function* const function = function_at(unit, range.begin, {})) {
+      Dwarf_Die die = function->die;
+      lines.declared = declaration_line(die);
+      lines.is_artificial = is_artificial(die);
+      lines.ends_in_brace = ends_in_brace(file_.unit(unit).functions, die);
+    }
+  }
+  std::stable_sort(lines.rows.begin(), lines.rows.end(),
+                   [](const LineRange& a, const LineRange& b) { return a.begin < b.begin; });
+  return lines;
+}
+
 }  // namespace sp::symbols

@@ -40,6 +40,8 @@ class DwarfLines {
   [[nodiscard]] std::optional<DwarfPlace> find(std::uint64_t address, std::string_view symbol);
   /// The addresses in `range` at which a row of a line table begins, sorted.
   [[nodiscard]] std::vector<std::uint64_t> rows_in(const CodeRange& range);
+  /// Of the function in `range`: rows that begin in it and begin a statement.
+  [[nodiscard]] FunctionLines lines_of(const CodeRange& range);
 
  private:
   struct Function {

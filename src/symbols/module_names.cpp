@@ -92,6 +92,10 @@ class ElfNames : public ModuleNames {
     return frames;
   }
 
+  FunctionLines lines_of(const CodeRange& range) override {
+    return lines_ ? lines_->lines_of(range) : FunctionLines{};
+  }
+
  private:
   static std::string inlined_name(const DwarfFrame& frame) {
     return frame.name.empty() ? "[inlined]" : demangle(frame.name);

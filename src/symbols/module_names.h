@@ -24,6 +24,8 @@ class ModuleNames {
   /// Innermost first, never empty. `address` is an ELF virtual address, or for JIT code the address
   /// in its process.
   [[nodiscard]] virtual std::vector<NamedFrame> name(std::uint64_t address) = 0;
+  /// Of the function in `range`.
+  [[nodiscard]] virtual FunctionLines lines_of(const CodeRange& /*range*/) { return {}; }
   /// True if an address without a name may have one at a later lookup.
   [[nodiscard]] virtual bool may_learn() const { return false; }
 };

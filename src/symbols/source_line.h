@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sp::symbols {
 
@@ -11,6 +12,23 @@ struct SourceLine {
   std::uint32_t line = 0;
 
   bool operator==(const SourceLine&) const = default;
+};
+
+/// A row of a line table: instructions in [begin, end) are of that line, and a statement begins at
+/// `begin`. Empty where the compiler left no instruction of it there.
+struct LineRange {
+  std::uint64_t begin = 0;  // ELF virtual addresses
+  std::uint64_t end = 0;
+  SourceLine source;
+};
+
+/// The lines of a function.
+struct FunctionLines {
+  std::uint32_t declared = 0;  // the line with its name, in the file of its first row; 0: unknown
+  bool is_artificial = false;  // the compiler's own, such as an implicit constructor
+  /// Its last line is that of the brace behind its return statements (gcc without optimization).
+  bool ends_in_brace = false;
+  std::vector<LineRange> rows{};  // by address; none without debug information
 };
 
 }  // namespace sp::symbols

@@ -59,13 +59,17 @@ struct Symbolizer::State {
       return {{{offset_name("[unknown]", where.offset), false, where.offset, false, std::nullopt}},
               false};
     }
-    KnownModule& module = known->second;
+    ModuleNames& names = names_of(known->second);
+    Answer answer{names.name(where.offset), true};
+    answer.is_final = answer.frames.back().has_symbol || !names.may_learn();
+    return answer;
+  }
+
+  ModuleNames& names_of(KnownModule& module) const {
     if (module.names == nullptr) {
       module.names = open_module(module.module, module.root, options);
     }
-    Answer answer{module.names->name(where.offset), true};
-    answer.is_final = answer.frames.back().has_symbol || !module.names->may_learn();
-    return answer;
+    return *module.names;
   }
 };
 
@@ -94,6 +98,12 @@ const std::vector<NamedFrame>& Symbolizer::name(core::ModuleOffset where, bool i
     entry->second = state_->ask(where);
   }
   return entry->second.frames;
+}
+
+FunctionLines Symbolizer::lines_of(core::ModuleId module, std::uint64_t begin, std::uint64_t end) {
+  const auto known = state_->modules.find(module);
+  return known == state_->modules.end() ? FunctionLines{}
+                                        : state_->names_of(known->second).lines_of({begin, end});
 }
 
 }  // namespace sp::symbols

@@ -52,6 +52,10 @@ class Symbolizer {
   [[nodiscard]] const std::vector<NamedFrame>& name(core::ModuleOffset where,
                                                     bool is_return_address);
 
+  /// Of the function in [begin, end), ELF virtual addresses of a module.
+  [[nodiscard]] FunctionLines lines_of(core::ModuleId module, std::uint64_t begin,
+                                       std::uint64_t end);
+
  private:
   struct State;
   std::unique_ptr<State> state_;

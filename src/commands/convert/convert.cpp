@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "commands/convert/formats.h"
+#include "commands/run_files/coverage_file.h"
+#include "commands/run_files/coverage_sources.h"
 #include "commands/run_files/finished_run.h"
 #include "commands/run_files/output_file.h"
 #include "commands/run_files/recorded_run.h"
@@ -54,8 +56,27 @@ Result<void> read_recording(Input& input, const Format& format, const std::strin
   return {};
 }
 
+Result<void> read_coverage(Input& input, const std::string& directory,
+                           const cli::ConvertOptions& options) {
+  auto table = run_files::read_coverage(directory);
+  if (!table) {
+    return tl::unexpected(table.error());
+  }
+  std::vector<profiler::SourceMap> maps;
+  for (const std::string& text : options.source_maps) {
+    if (auto map = run_files::parse_source_map(text)) {  // the command line was checked
+      maps.push_back(std::move(*map));
+    }
+  }
+  auto read = run_files::read_sources(*table, maps, options.debug_dirs);
+  input.coverage = std::move(*table);
+  input.sources = std::move(read.sources);
+  input.notes.insert(input.notes.end(), read.notes.begin(), read.notes.end());
+  return {};
+}
+
 Result<Input> read_input(const std::string& directory, const Format& format,
-                         const std::string& module) {
+                         const cli::ConvertOptions& options) {
   auto run = run_files::read_run(directory);
   if (!run) {
     return tl::unexpected(run.error());
@@ -63,7 +84,8 @@ Result<Input> read_input(const std::string& directory, const Format& format,
   if (const auto enough = check_content(format, *run, directory); !enough) {
     return tl::unexpected(enough.error());
   }
-  Input input{std::move(*run), nullptr, std::nullopt, std::nullopt, {}, std::nullopt, {}};
+  Input input{std::move(*run), nullptr, std::nullopt, std::nullopt, {}, std::nullopt, {},
+              std::nullopt,    {}};
   if (format.needs_recording) {
     if (const auto read = read_recording(input, format, directory); !read) {
       return tl::unexpected(read.error());
@@ -83,8 +105,13 @@ Result<Input> read_input(const std::string& directory, const Format& format,
       input.code = std::move(*code);
     }
   }
+  if (format.needs_coverage) {
+    if (const auto read = read_coverage(input, directory, options); !read) {
+      return tl::unexpected(read.error());
+    }
+  }
   if (format.read_file != nullptr) {
-    if (const auto read = read_code_file(input, format, module); !read) {
+    if (const auto read = read_code_file(input, format, options.module); !read) {
       return tl::unexpected(read.error());
     }
   }
@@ -121,7 +148,7 @@ int run(const cli::ConvertOptions& options) {
   if (!directory) {
     return fail(directory.error());
   }
-  auto input = read_input(*directory, format, options.module);
+  auto input = read_input(*directory, format, options);
   if (!input) {
     return fail(input.error());
   }

@@ -8,15 +8,19 @@
 #include <utility>
 
 #include "commands/convert/source_counts.h"
+#include "commands/run_files/coverage_sources.h"
 #include "core/check.h"
 #include "profiler/formats/autofdo.h"
 #include "profiler/formats/bolt.h"
 #include "profiler/formats/callgrind.h"
 #include "profiler/formats/chrome.h"
+#include "profiler/formats/cobertura.h"
+#include "profiler/formats/drcov.h"
 #include "profiler/formats/firefox.h"
 #include "profiler/formats/flamegraph_svg.h"
 #include "profiler/formats/folded.h"
 #include "profiler/formats/functions_csv.h"
+#include "profiler/formats/lcov.h"
 #include "profiler/formats/perf_script.h"
 #include "profiler/formats/perfetto.h"
 #include "profiler/formats/pprof.h"
@@ -127,6 +131,18 @@ void write_autofdo(Input& input, std::ostream& out) {
   }
 }
 
+void write_lcov_file(Input& input, std::ostream& out) { profiler::write_lcov(out, input.sources); }
+
+void write_cobertura_file(Input& input, std::ostream& out) {
+  profiler::write_cobertura(out, input.sources, {SP_VERSION, std::chrono::system_clock::now()});
+}
+
+void write_drcov_file(Input& input, std::ostream& out) {
+  const std::uint64_t blocks =
+      profiler::write_drcov(out, *input.coverage, run_files::read_images(*input.coverage));
+  input.notes.push_back(fmt::format("{} blocks", profiler::grouped(blocks)));
+}
+
 constexpr auto kFormats = std::to_array<Format>({
     {"callgrind", "callgrind.out.", "", "callgrind_annotate", false, false, true, false,
      write_callgrind},
@@ -146,13 +162,20 @@ constexpr auto kFormats = std::to_array<Format>({
     {"firefox", "", ".firefox.json.gz", "samply load", true, true, false, true, write_firefox},
     {"chrome", "", ".trace.json", "speedscope", false, true, false, true, write_chrome},
     {"perfetto", "", ".perfetto-trace", "trace_processor", true, true, false, true, write_perfetto},
+    {"lcov", "", ".info", "genhtml -o html", false, false, false, false, write_lcov_file, nullptr,
+     true},
+    {"cobertura", "", ".cobertura.xml", "reportgenerator -targetdir:html -reports:", false, false,
+     false, false, write_cobertura_file, nullptr, true},
+    {"drcov", "", ".drcov", "drcov2lcov -input", true, false, false, false, write_drcov_file,
+     nullptr, true},
 });
 
 /// The formats for the run that do not need something.
 std::string names_of(const profiler::RecordedRun& run, bool Format::*need) {
   std::string names;
   for (const Format& format : kFormats) {
-    if (!(format.*need) && (format.read_file == nullptr || !run.counts_kind.empty())) {
+    if (!(format.*need) && !format.needs_coverage &&
+        (format.read_file == nullptr || !run.counts_kind.empty())) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
     }
   }
@@ -196,6 +219,9 @@ core::Result<run_files::RecordingFile> open_recording(const Format& format,
 }
 
 std::string kinds(const Format& format, const Input& input) {
+  if (format.needs_coverage) {
+    return "what was reached, exact";
+  }
   if (format.read_file != nullptr) {
     return "counted: " + input.run.counts_kind;
   }

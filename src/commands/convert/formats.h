@@ -10,6 +10,8 @@
 #include "commands/run_files/recording_file.h"
 #include "commands/run_files/run_stacks.h"
 #include "core/result.h"
+#include "profiler/coverage.h"
+#include "profiler/line_coverage.h"
 #include "profiler/recorded_run.h"
 
 namespace sp::convert {
@@ -23,6 +25,8 @@ struct Input {
   std::vector<std::string> notes;              // for the user
   std::optional<CodeFile> file{};              // of formats that need one
   profiler::BoltCode bolt{};                   // of its format
+  std::optional<profiler::CoverageTable> coverage{};  // of formats of coverage
+  profiler::SourceCoverage sources{};                 // likewise
 };
 
 struct Format {
@@ -37,6 +41,7 @@ struct Format {
   void (*write)(Input& input, std::ostream& out) = nullptr;
   /// Of formats that are of one module's code: what is to be made of its file before writing.
   core::Result<void> (*read_file)(Input& input) = nullptr;
+  bool needs_coverage = false;
 };
 
 /// One of the choices of --format.

@@ -20,9 +20,17 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
   if (options.no_instrumentation) {
     return {};
   }
-  const supervisor::ProbeOptions probes{
-      &analysis,      options.overhead_percent,          options.allow_bottlenecking,
-      options.derive, options.delay != core::Duration{}, !options.no_copies};
+  supervisor::ProbeOptions probes{
+      &analysis,       options.overhead_percent,          options.allow_bottlenecking,
+      options.derive,  options.delay != core::Duration{}, !options.no_copies,
+      options.coverage};
+  if (options.coverage != core::Coverage::off) {
+    // A probe is there once, so that none is hot; what is reached first is to be seen, too.
+    probes.overhead_percent = 0;
+    probes.keep_hot_probes = true;
+    probes.derives = false;
+    probes.copies = false;
+  }
   return [probes](const InstrumentParts& parts) {
     return std::make_unique<supervisor::ProbeCounter>(probes, parts.outbox, parts.guardian,
                                                       parts.meter, parts.timer, parts.tracees);

@@ -12,6 +12,7 @@
 #include "commands/record/stage_options.h"
 #include "commands/record/static_analysis.h"
 #include "commands/record/status_line.h"
+#include "commands/run_files/coverage_file.h"
 #include "commands/session/session.h"
 #include "core/check.h"
 #include "core/log.h"
@@ -51,10 +52,10 @@ std::string run_name(const cli::RecordOptions& options, pid_t pid) {
 class Recording {
  public:
   Recording(const cli::RecordOptions& options, const std::vector<std::string>& own_argv,
-            supervisor::Guardian& guardian)
+            run_files::KnownCoverage known_coverage, supervisor::Guardian& guardian)
       : options_(options),
         analysis_({options.only_funcs, options.only_instrument_execs, options.debug_dirs,
-                   finds_references(options)}),
+                   finds_references(options), std::move(known_coverage)}),
         status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet),
         session_({supervisor_options(options, analysis_), instrumentation_policy(options), {}},
                  guardian) {
@@ -213,11 +214,20 @@ Ending run(const cli::RecordOptions& options, const std::vector<std::string>& ow
   for (const std::string& note : options.notes) {
     core::print_note(note);
   }
+  run_files::KnownCoverage known_coverage;
+  for (const std::string& known : options.coverage_known) {
+    const auto table = run_files::read_coverage(known);
+    if (!table) {
+      core::print_error("--coverage-known: " + table.error().message());
+      return {125, 0};
+    }
+    known_coverage.add(*table);
+  }
   auto guardian = session::begin_tracing();
   if (!guardian) {
     return {125, 0};
   }
-  Recording recording(options, own_argv, *guardian);
+  Recording recording(options, own_argv, std::move(known_coverage), *guardian);
   return recording.run();
 }
 

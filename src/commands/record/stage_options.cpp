@@ -1,7 +1,10 @@
 #include "commands/record/stage_options.h"
 
+#include <utility>
+
 #include "arch/native.h"
 #include "commands/record/instrument_choice.h"
+#include "commands/run_files/coverage_sources.h"
 #include "core/clock.h"
 
 namespace sp::record {
@@ -20,6 +23,8 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.timer.sample = options.single == cli::Single::off;
   out.sampler = {options.trace_probability, options.wall};
   out.timer.interval = options.interval;
+  out.timer.holds_cpus = options.coverage != core::Coverage::off ||
+                         (options.allow_bottlenecking && !options.no_instrumentation);
   out.timer.overhead_percent = options.overhead_percent;
   out.timer.stop_with = options.stop_with == cli::StopWith::interrupt
                             ? supervisor::StopWith::interrupt
@@ -40,7 +45,8 @@ std::optional<analyzer::InstrumentationPolicy> instrumentation_policy(
 
 bool finds_references(const cli::RecordOptions& options) {
   return options.single == cli::Single::off && !options.no_instrumentation && !options.no_copies &&
-         !options.derive && arch::Native::kHasCopies;
+         options.coverage != core::Coverage::function && !options.derive &&
+         arch::Native::kHasCopies;
 }
 
 profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
@@ -48,9 +54,15 @@ profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
   out.flame = options.flame;
   out.by_thread = options.by_thread;
   out.wall = options.wall;
-  out.counting = options.single != cli::Single::off ? profiler::Counting::exact
-                 : options.no_instrumentation       ? profiler::Counting::none
-                                                    : profiler::Counting::probed;
+  out.counting = options.single != cli::Single::off        ? profiler::Counting::exact
+                 : options.no_instrumentation              ? profiler::Counting::none
+                 : options.coverage != core::Coverage::off ? profiler::Counting::covered
+                                                           : profiler::Counting::probed;
+  for (const std::string& text : options.source_maps) {
+    if (auto map = run_files::parse_source_map(text)) {  // the command line was checked
+      out.source_maps.push_back(std::move(*map));
+    }
+  }
   if (options.pid || options.delay.count() > 0) {
     out.counted_since = options.delay;
   }

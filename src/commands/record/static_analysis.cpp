@@ -41,14 +41,17 @@ void StaticAnalysis::report_not_mapped() const {
 }
 
 core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
+  Known& of_file = known(file);
+  if (of_file.plan) {
+    return *of_file.plan;
+  }
   const auto sources =
       symbols::find_symbol_sources(file.image, file.path, file.root, options_.debug_directories);
   core::InstrumentationCandidates plan = symbols::find_candidates(*file.image, sources, selection_);
   if (plan.functions.empty() && !selection_.only_funcs.empty()) {
     core::log_note("no function of {} matches --only-funcs", file.path);
   }
-  Known& of_file = known(file);
-  of_file.functions = plan.functions;
+  of_file.plan = plan;
   if (options_.finds_references) {
     begin_references(file, of_file);
   }
@@ -62,8 +65,7 @@ core::ControlFlowGraph StaticAnalysis::map(core::AddressRange bounds,
 }
 
 StaticAnalysis::Known& StaticAnalysis::known(const File& file) {
-  return known_[fmt::format("{}{} {} {}", file.root, file.path, file.image->build_id(),
-                            file.image->bytes().size())];
+  return known_[fmt::format("{}{} {}", file.root, file.path, file.image->identity())];
 }
 
 /// The target does not wait for this: of a large program it takes a second.
@@ -71,14 +73,16 @@ void StaticAnalysis::begin_references(const File& file, Known& known) {
   if (known.references || known.pending.valid()) {
     return;
   }
-  const auto find = [this, image = file.image, functions = known.functions] {
+  using Functions = std::vector<core::CandidateFunction>;
+  const auto find = [this, image = file.image,
+                     functions = known.plan ? known.plan->functions : Functions{}] {
     ::prctl(PR_SET_NAME, "sp-references");
     return analyzer::find_code_references(image, functions, is_over_);
   };
   try {
     known.pending = std::async(std::launch::async, find);
   } catch (const std::system_error&) {  // no thread
-    known.references = analyzer::find_code_references(file.image, known.functions, is_over_);
+    known.references = find();
   }
 }
 

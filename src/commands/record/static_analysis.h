@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/run_files/coverage_file.h"
 #include "supervisor/instruments/code_analysis.h"
 #include "symbols/code_selection.h"
 
@@ -17,6 +18,7 @@ struct StaticAnalysisOptions {
   std::vector<std::string> only_modules;  // empty: the program alone
   std::vector<std::string> debug_directories;
   bool finds_references = false;  // of each file that is planned, in the background
+  run_files::KnownCoverage known_coverage{};
 };
 
 /// Static analysis of the target's code, from its symbols and the analyzer, behind the supervisor's
@@ -31,6 +33,9 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] bool wants(const File& file) override;
   [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
   [[nodiscard]] core::InstrumentationCandidates plan(const File& file) override;
+  [[nodiscard]] std::vector<core::ReachedRange> known_reached(const File& file) override {
+    return options_.known_coverage.reached_in(file.image->identity());
+  }
   [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds,
                                            std::span<const core::Address> leaders, const Read& read,
                                            const core::TableHints* hints) override;
@@ -52,7 +57,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   std::vector<std::string> not_mapped_;  // of only_modules
   bool has_seen_files_ = false;
   struct Known {
-    std::vector<core::CandidateFunction> functions;
+    std::optional<core::InstrumentationCandidates> plan;
     std::future<core::CodeReferences> pending;
     std::optional<core::CodeReferences> references;
   };
@@ -60,7 +65,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   void begin_references(const File& file, Known& known);
 
   std::atomic<bool> is_over_{false};
-  std::map<std::string, Known> known_;  // by path and build-id
+  std::map<std::string, Known> known_;  // by path and ElfImage::identity()
 };
 
 }  // namespace sp::record

@@ -26,9 +26,9 @@ struct Line {
 };
 
 /// A function, or an inlined copy of one.
-struct Node {
+struct TreeNode {
   std::map<Position, Line> lines;
-  std::map<std::pair<Position, std::string>, std::unique_ptr<Node>> inlined;
+  std::map<std::pair<Position, std::string>, std::unique_ptr<TreeNode>> inlined;
 
   [[nodiscard]] std::uint64_t total() const {
     std::uint64_t sum = 0;
@@ -50,13 +50,13 @@ bool is_writable(std::string_view name) {
   });
 }
 
-void add(Node& root, const CountedPlace& place) {
-  Node* node = &root;
+void add(TreeNode& root, const CountedPlace& place) {
+  TreeNode* node = &root;
   for (std::size_t i = 0; i + 1 < place.frames.size(); ++i) {
     const CountedPlace::Frame& call = place.frames[i];
     auto& child = node->inlined[{{call.line, call.discriminator}, place.frames[i + 1].function}];
     if (child == nullptr) {
-      child = std::make_unique<Node>();
+      child = std::make_unique<TreeNode>();
     }
     node = child.get();
   }
@@ -76,7 +76,7 @@ std::string text_of(const Position& position) {
 }
 
 /// `depth` is at most that of the inlined calls in the program.
-void write_node(std::ostream& out, const Node& node, std::size_t depth) {
+void write_node(std::ostream& out, const TreeNode& node, std::size_t depth) {
   const std::string indent(depth, ' ');
   for (const auto& [position, line] : node.lines) {
     fmt::print(out, "{}{}: {}", indent, text_of(position), line.count);
@@ -96,7 +96,7 @@ void write_node(std::ostream& out, const Node& node, std::size_t depth) {
 }  // namespace
 
 bool write_autofdo(std::ostream& out, const CountedSource& source) {
-  Node root;
+  TreeNode root;
   for (const CountedPlace& place : source.places) {
     const bool writable =
         !place.frames.empty() &&

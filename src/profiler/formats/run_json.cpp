@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "profiler/formats/json_writer.h"
+#include "profiler/formats/run_json_probes.h"
 
 namespace sp::profiler {
 namespace {
@@ -158,40 +159,6 @@ void write_code(JsonWriter& json, const RunReport& report) {
   json.end_object();
 }
 
-void write_probes(JsonWriter& json, const RunReport& report) {
-  json.key("probes");
-  if (!report.facts.probing) {
-    json.null();
-    return;
-  }
-  const core::Probing& probing = *report.facts.probing;
-  json.begin_object();
-  json.key("kind").string("exact");
-  json.key("functions").number(probing.functions);
-  json.key("planted").number(probing.planted);
-  json.key("derived").number(probing.derived);
-  json.key("removed").number(probing.removed);
-  json.key("hits").number(probing.hits);
-  json.key("uncounted_programs").number(probing.uncounted_programs);
-  json.key("windows").number(probing.windows);
-  json.key("steps").number(probing.steps);
-  json.key("branches").number(report.explored.branches);
-  json.key("disagreements").number(report.explored.disagreements);
-  json.key("cost_us").real(std::chrono::duration<double, std::micro>(probing.cost).count());
-  json.key("copies").begin_object();
-  json.key("functions").number(probing.copying.functions);
-  json.key("dropped").number(probing.copying.dropped);
-  json.key("executions").number(probing.copying.executions);
-  json.key("arrivals").number(probing.copying.arrivals);
-  json.key("refused").begin_object();
-  for (const core::Copying::Refused& refused : probing.copying.refused) {
-    json.key(refused.reason).number(refused.functions);
-  }
-  json.end_object();
-  json.end_object();
-  json.end_object();
-}
-
 void write_losses(JsonWriter& json, const RunReport& report) {
   const core::SupervisorLosses& losses = report.facts.losses;
   json.key("losses").begin_object();
@@ -279,6 +246,7 @@ void write_run_json(std::ostream& out, const RunReport& report) {
   write_samples(json, report);
   write_code(json, report);
   write_probes(json, report);
+  write_coverage(json, report);
   write_losses(json, report);
   write_cost(json, report.facts.cost);
   json.key("notes");

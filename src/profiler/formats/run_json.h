@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "core/module.h"
 #include "core/run_facts.h"
 #include "profiler/counted_span.h"
+#include "profiler/coverage.h"
+#include "profiler/line_coverage.h"
 #include "profiler/named_code.h"
 #include "profiler/profile.h"
 
@@ -23,7 +26,9 @@ struct RunReport {
   bool by_thread = false;
   bool wall = false;  // blocked threads were sampled too
   SampleCounts counts;
-  const NamedCode* code = nullptr;  // null if nothing was counted
+  const NamedCode* code = nullptr;                // null if nothing was counted
+  std::optional<CoverageTotals> coverage{};       // with --coverage
+  std::optional<SourceCoverage::Totals> lines{};  // likewise, where there is debug information
   CountsContext counts_context{};
   core::CodeExplored explored{};
   std::span<const core::Module> modules;

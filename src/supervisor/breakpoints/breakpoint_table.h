@@ -157,6 +157,8 @@ class BreakpointTable {
     restore(kEverywhere);
     may_insert_ = false;
   }
+  /// The breakpoints in a range.
+  [[nodiscard]] std::vector<BreakpointSite*> inserted_in(core::AddressRange range);
   /// Removes the breakpoints in a range.
   void restore(core::AddressRange range) { remove_all(inserted_in(range)); }
 
@@ -199,7 +201,6 @@ class BreakpointTable {
   BreakpointSite& site_of(const core::Instruction& instruction);
   /// Remembers the removed breakpoints of a range over forget_sites(), for remove_written_back().
   void remember_removed(core::AddressRange range);
-  [[nodiscard]] std::vector<BreakpointSite*> inserted_in(core::AddressRange range);
   /// Forgets everything about a range whose memory is gone.
   void forget_sites(core::AddressRange range);
   [[nodiscard]] const CodeRegions& regions() const { return original_.regions(); }

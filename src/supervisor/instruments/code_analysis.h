@@ -14,6 +14,7 @@
 #include "core/address.h"
 #include "core/code_references.h"
 #include "core/control_flow_graph.h"
+#include "core/coverage.h"
 #include "core/elf_image.h"
 #include "core/function_copy.h"
 #include "core/table_hints.h"
@@ -46,6 +47,10 @@ class CodeAnalysis {
   [[nodiscard]] virtual bool wants_libraries() = 0;
   /// The functions of the file that get probes.
   [[nodiscard]] virtual core::InstrumentationCandidates plan(const File& file) = 0;
+  /// What earlier runs have executed of the file (--coverage-known).
+  [[nodiscard]] virtual std::vector<core::ReachedRange> known_reached(const File& /*file*/) {
+    return {};
+  }
   /// The blocks of a function, which control enters at `leaders`. `hints` may be null.
   [[nodiscard]] virtual core::ControlFlowGraph map(core::AddressRange bounds,
                                                    std::span<const core::Address> leaders,

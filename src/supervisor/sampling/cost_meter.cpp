@@ -74,7 +74,10 @@ void CostMeter::add_following(core::Duration handling, const Charged& before) {
 double CostMeter::percent_of(core::Duration target_cpu) const {
   // The kernel counts its ways as CPU time of the thread; caches that the stop has left cold, too.
   constexpr std::int64_t kCpuOfStop = 10'000;  // nanoseconds; bench/README.md
-  const std::int64_t without_counting = target_cpu.count() - counting_ - following_ways_;
+  constexpr std::int64_t kLeastOwnPart = 4;
+  // These are estimates, too: of a program of some milliseconds they may exceed its whole time.
+  const std::int64_t without_counting = std::max(target_cpu.count() - counting_ - following_ways_,
+                                                 target_cpu.count() / kLeastOwnPart);
   const std::int64_t in_stops =
       std::min(static_cast<std::int64_t>(stops_) * kCpuOfStop, without_counting / 2);
   const std::int64_t own = without_counting - in_stops;

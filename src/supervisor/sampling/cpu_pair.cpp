@@ -1,5 +1,6 @@
 #include "supervisor/sampling/cpu_pair.h"
 
+#include <algorithm>
 #include <array>
 
 #include "supervisor/linux/proc_files.h"
@@ -32,6 +33,16 @@ void CpuPair::hold_until(core::TimePoint deadline) {
   affinity_.follow(cpu, tid);
   while (affinity_.keeps_busy() && core::Clock::now() < deadline) {
   }
+}
+
+bool DenseStops::look(core::TimePoint now) {
+  constexpr std::uint64_t kInRound = 5;
+  const std::uint64_t stops = meter_.stops() - stops_;
+  const auto rounds =
+      static_cast<std::uint64_t>(std::max<core::Duration>(now - last_, kRound) / kRound);
+  stops_ += stops;
+  last_ = now;
+  return stops >= kInRound * rounds;
 }
 
 }  // namespace sp::supervisor

@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "supervisor/linux/cpu_affinity.h"
+#include "supervisor/sampling/cost_meter.h"
 #include "supervisor/tracees/sample_slot.h"
 
 namespace sp::supervisor {
@@ -26,6 +27,22 @@ class CpuPair {
   CpuAffinity& affinity_;
   SampleSlots::List list_;
   std::uint64_t list_version_ = 0;
+};
+
+/// Whether the target is stopped so often, by probes, that it is worth a CPU to hold the pair.
+class DenseStops {
+ public:
+  static constexpr core::Duration kRound = std::chrono::milliseconds(1);
+
+  explicit DenseStops(const CostMeter& meter) : meter_(meter) {}
+
+  /// Since the last call.
+  [[nodiscard]] bool look(core::TimePoint now);
+
+ private:
+  const CostMeter& meter_;
+  core::TimePoint last_;
+  std::uint64_t stops_ = 0;
 };
 
 }  // namespace sp::supervisor

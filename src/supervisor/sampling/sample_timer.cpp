@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "supervisor/sampling/cpu_pair.h"
-
 namespace sp::supervisor {
 namespace {
 
@@ -28,6 +26,7 @@ SampleTimer::SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMet
                          core::Channel<core::StopEvent>& events)
     : options_(options),
       slots_(slots),
+      dense_stops_(meter),
       user_requests_(user_requests),
       wakeup_(wakeup),
       requester_(options.stop_with, options.wall, user_requests, wakeup),
@@ -49,6 +48,7 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
     return;
   }
   core::Duration used = core::thread_cpu_time();
+  CpuPair pair(slots_, affinity);
   while (!stop.stop_requested()) {
     heartbeat(first);
     const core::TimePoint now = core::Clock::now();
@@ -56,7 +56,12 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
     if (now >= next - lead) {
       next = tick(now, next, affinity);
     }
-    take_signals_until(std::min(next - lead, now + kIdleRound), user_requests_, wakeup_);
+    core::TimePoint until = std::min(next - lead, now + kIdleRound);
+    if (options_.holds_cpus && options_.follow_cpu && dense_stops_.look(now)) {
+      until = std::min(until, now + DenseStops::kRound);
+      pair.hold_until(until);
+    }
+    take_signals_until(until, user_requests_, wakeup_);
     if (affinity.cpus() == 1) {
       const core::Duration before = std::exchange(used, core::thread_cpu_time());
       plan_.shared_cpu(used - before);
@@ -80,12 +85,11 @@ void SampleTimer::heartbeat(core::TimePoint first) {
 }
 
 void SampleTimer::run_without_sampling(const std::stop_token& stop, CpuAffinity& affinity) {
-  constexpr core::Duration kRound = milliseconds(1);
   const core::TimePoint start = core::Clock::now();
   CpuPair pair(slots_, affinity);
   while (!stop.stop_requested()) {
     heartbeat(start);
-    const core::TimePoint end = core::Clock::now() + kRound;
+    const core::TimePoint end = core::Clock::now() + DenseStops::kRound;
     if (options_.follow_cpu) {
       pair.hold_until(end);
     }

@@ -15,6 +15,7 @@
 #include "supervisor/channels/control_signals.h"
 #include "supervisor/linux/cpu_affinity.h"
 #include "supervisor/sampling/cost_meter.h"
+#include "supervisor/sampling/cpu_pair.h"
 #include "supervisor/sampling/stop_requester.h"
 #include "supervisor/sampling/syscall_bias.h"
 #include "supervisor/sampling/thread_scan.h"
@@ -31,8 +32,9 @@ struct SampleTimerOptions {
   double overhead_percent = 25;
   StopWith stop_with = StopWith::sigstop;
   bool wall = false;
-  bool sample = true;      // false: no tick; the rest goes on (exact mode)
-  bool follow_cpu = true;  // false: for bench/ alone, to show what it buys
+  bool sample = true;       // false: no tick; the rest goes on (exact mode)
+  bool holds_cpus = false;  // while stops of another kind are dense: see CpuPair
+  bool follow_cpu = true;   // false: for bench/ alone, to show what it buys
   core::Duration delay{};
   core::Duration duration{};  // 0: no end
 };
@@ -104,6 +106,7 @@ class SampleTimer {
 
   SampleTimerOptions options_;
   SampleSlots& slots_;
+  DenseStops dense_stops_;
   UserRequests& user_requests_;
   WakeupSignal& wakeup_;
   TickCounts counts_;

@@ -49,6 +49,19 @@ TEST(ElfImage, reads_the_build_id_and_the_unwind_tables_place) {
   EXPECT_EQ(image->eh_frame_header()->size, 12U);
 }
 
+TEST(ElfImage, is_told_from_others_without_a_build_id) {
+  const auto with_byte = [](std::uint8_t byte) {
+    ElfBuilder builder;
+    builder.add_code(".text", 0x401000, sp::test::bytes_of({0xC3, byte}));
+    return builder.build_image();
+  };
+  EXPECT_EQ(with_byte(1)->identity(), with_byte(1)->identity());
+  EXPECT_NE(with_byte(1)->identity(), with_byte(2)->identity());
+  ElfBuilder builder;
+  builder.set_build_id("\xAB");
+  EXPECT_EQ(builder.build_image()->identity(), "ab");
+}
+
 TEST(ElfImage, reads_real_files) {
   const auto file = MappedFile::open("/proc/self/exe");
   ASSERT_TRUE(file.has_value());

@@ -5,6 +5,16 @@
 namespace sp::supervisor {
 
 using core::Address;
+namespace {
+
+/// From the block's start.
+std::optional<std::int64_t> leads_to(const ProbedBlock& block) {
+  const auto& target = block.last.target;
+  return target ? std::optional(static_cast<std::int64_t>(target->value() - block.start.value()))
+                : std::nullopt;
+}
+
+}  // namespace
 
 BlockTable BlockTable::forked() const {
   BlockTable table = *this;
@@ -61,6 +71,8 @@ void BlockTable::add(ProbedFunction& function, Address start, const ProbedBlock*
     block.since = split->since;
     block.until = split->until;
     block.edges_until = split->edges_until;
+    block.is_reached = split->is_reached;
+    block.is_known = split->is_known;
   }
   by_start_.emplace(start, block.number);
   function.blocks.push_back(block.number);
@@ -116,7 +128,7 @@ std::vector<core::ProbedBlock<Address>> BlockTable::take_changes() {
                        static_cast<std::uint32_t>(block.last.address - block.start),
                        block.falls_through, block.hits - block.reported_hits, block.first_hit,
                        block.last_hit, block.since, block.until, block.edges_until,
-                       block.is_jumped_to});
+                       block.is_jumped_to, block.is_known, block.last.flow, leads_to(block)});
     block.reported_hits = block.hits;
     block.has_unreported_change = false;
   }

@@ -52,6 +52,7 @@ class FunctionIndex {
   [[nodiscard]] ProbedFunction& operator[](std::uint32_t number) { return functions_[number]; }
   /// All functions, by number.
   [[nodiscard]] std::deque<ProbedFunction>& all() { return functions_; }
+  [[nodiscard]] const std::deque<ProbedFunction>& all() const { return functions_; }
 
  private:
   using Numbers = std::vector<std::uint32_t>;

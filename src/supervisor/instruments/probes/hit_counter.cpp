@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "supervisor/breakpoints/edge_flow.h"
+#include "supervisor/instruments/probes/coverage.h"
 
 namespace sp::supervisor {
 namespace {
@@ -23,6 +24,14 @@ void HitCounter::count_block(const Tracee& tracee, const BreakpointSite& site,
   }
   code.count(block, now);
   hits_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool HitCounter::reach_block(ProbedCode& code, BreakpointSite& site, core::TimePoint now) {
+  if (!reach(code, site, now)) {
+    return false;
+  }
+  hits_.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 void HitCounter::take_back(const Tracee& tracee, Address site) {

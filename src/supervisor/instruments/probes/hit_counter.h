@@ -22,6 +22,8 @@ class HitCounter {
       : costs_(costs), keep_hot_probes_(keep_hot_probes) {}
 
   void count_block(const Tracee& tracee, const BreakpointSite& site, core::TimePoint now);
+  /// See coverage.h.
+  [[nodiscard]] bool reach_block(ProbedCode& code, BreakpointSite& site, core::TimePoint now);
   /// Undoes the last count of the block at `site`: its instruction is still to be executed.
   static void take_back(const Tracee& tracee, core::Address site);
   /// A thread that runs freely through the relocated copy of a probe's instruction is put to the

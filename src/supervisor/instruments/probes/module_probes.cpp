@@ -189,7 +189,7 @@ void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
   end_overwritten(code, core::Clock::now());
   core::CodeProbed probed = code.take();
   charge_copies(process);
-  if (!probed.blocks.empty() || !probed.edges.empty()) {
+  if (!probed.blocks.empty() || !probed.edges.empty() || !probed.functions.empty()) {
     outbox_.deliver({code.owner(), thread, core::Clock::now(), std::move(probed)});
   }
 }

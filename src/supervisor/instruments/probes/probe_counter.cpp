@@ -9,6 +9,7 @@
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
+#include "supervisor/instruments/probes/coverage.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/trap_origin.h"
 
@@ -17,11 +18,14 @@ namespace {
 
 using arch::Native;
 
+bool is_coverage(const ProbeOptions& options) { return options.coverage != core::Coverage::off; }
+
 }  // namespace
 
 ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guardian,
                            CostMeter& meter, SampleTimer& timer, TraceeTable& tracees)
     : options_(options),
+      coverage_(options.coverage),
       guardian_(guardian),
       costs_(options.overhead_percent, meter, timer),
       modules_(*options.analysis, outbox, costs_, tracees),
@@ -37,8 +41,9 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
 // ---- who comes and goes
 
 void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_start) {
-  process.code_state = std::make_shared<ProbedCode>(process.id, tid, *options_.analysis, guardian_,
-                                                    options_.derives);
+  process.code_state =
+      std::make_shared<ProbedCode>(process.id, tid, *options_.analysis, guardian_, options_.derives,
+                                   is_coverage(options_) ? &coverage_ : nullptr);
   if (promotion_.is_wanted()) {
     probed_code(process).hot_functions().enable();
   }
@@ -59,6 +64,10 @@ std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& c
   auto& parent = static_cast<ProbedCode&>(*origin.code);
   restore_jumps(parent, tid);
   auto code = std::make_shared<ProbedCode>(child.id, tid, parent);
+  if (is_coverage(options_)) {
+    drop_known_probes(*code);
+    drop_known_probes(parent);
+  }
   if (promotion_.is_wanted()) {
     code->hot_functions().enable();
   }

@@ -33,6 +33,7 @@ struct ProbeOptions {
   bool derives = false;              // blocks whose counts follow from others get no probe
   bool begins_with_samples = false;  // no probe comes before the first sample (--delay)
   bool copies = true;                // hot functions run from instrumented copies
+  core::Coverage coverage = core::Coverage::off;  // else keep_hot_probes, and no copies
 };
 
 /// Counts basic blocks beside sampling, by a probe (a breakpoint) for each. A function's blocks get
@@ -75,6 +76,7 @@ class ProbeCounter final : public Instrument {
   void charge_child(ProbedCode& parent, core::Duration cost);
 
   ProbeOptions options_;
+  RunCoverage coverage_;
   Guardian& guardian_;
   ProbeCosts costs_;
   ModuleProbes modules_;

@@ -26,6 +26,11 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
     continue_thread(tracee);
     return;
   }
+  if (code.coverage() != nullptr && site.block != BreakpointSite::kSharedLibraryEvent &&
+      on_new_code(tracee, site, registers, now)) {
+    counter_.end_hit(tracee, now);
+    return;
+  }
   if (site.gate != Gate::none && on_gate(tracee, site, registers)) {
     counter_.end_hit(tracee, now, false);
     return;
@@ -61,6 +66,30 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
     continue_thread(tracee);
   }
   counter_.end_hit(tracee, now);
+}
+
+/// With --coverage.
+bool ProbeHits::on_new_code(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                            core::TimePoint now) {
+  ProbedCode& code = probed_code(*tracee.process);
+  const Address at = site.instruction.address;
+  if (code.is_awaiting_entry(at)) {
+    counter_.enter_function(code, at);
+  }
+  BreakpointSite* const probe = code.inserted_at(at);
+  const bool is_block = probe != nullptr && probe->block != BreakpointSite::kNoBlock;
+  if (is_block && !counter_.reach_block(code, *probe, now)) {
+    return false;  // to be counted, as any probe
+  }
+  if (probe != nullptr && probe->gate != Gate::none) {
+    return false;
+  }
+  if (probe != nullptr && !is_block) {
+    (void)code.remove(*probe);  // not in a function any more
+  }
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  continue_thread(tracee);
+  return true;
 }
 
 /// Control comes to the original of a function that runs from a copy.

@@ -35,6 +35,10 @@ class ProbeHits {
   static void continue_thread(const Tracee& tracee);
 
  private:
+  /// Control comes to code for the first time; its probe goes, and the thread executes it. False
+  /// where the breakpoint stays for something else.
+  [[nodiscard]] bool on_new_code(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                                 core::TimePoint now);
   /// Control comes to a function that is not mapped yet.
   void on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
   void on_library_event(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);

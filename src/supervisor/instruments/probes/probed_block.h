@@ -33,6 +33,8 @@ struct ProbedBlock {
   std::optional<core::TimePoint> until;        // none from `until`
   std::optional<core::TimePoint> edges_until;  // when it was first executed from a copy
   bool is_jumped_to = false;                   // by the copy, which does not tell
+  bool is_reached = false;                     // --coverage
+  bool is_known = false;                       // it was reached elsewhere, or earlier
 
   void add_hit(core::TimePoint now) {
     if (hits++ == 0) {

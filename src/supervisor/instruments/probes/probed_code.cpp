@@ -5,6 +5,7 @@
 
 #include "supervisor/breakpoints/atomic_sequences.h"
 #include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/coverage.h"
 #include "supervisor/instruments/probes/probe_placement.h"
 
 namespace sp::supervisor {
@@ -14,6 +15,10 @@ using core::Address;
 ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& parent)
     : InstrumentedCode(owner, tid, parent, 0),
       analysis_(parent.analysis_),
+      coverage_(parent.coverage_),
+      covered_files_(parent.covered_files_),
+      modules_with_parts_(parent.modules_with_parts_),
+      news_seen_(parent.news_seen_),
       functions_(parent.functions_),
       blocks_(parent.blocks_.forked()),
       propagation_(parent.propagation_.forked()),
@@ -44,6 +49,8 @@ void ProbedCode::forget_module(core::AddressRange mapped) {
   patches_.forget(mapped);
   modules_with_stubs_.erase(mapped.begin);
   functions_.remove_module(mapped);
+  covered_files_.erase(mapped.begin);
+  modules_with_parts_.erase(mapped.begin);
   propagation_.forget(mapped);
   blocks_.forget(mapped);
   forget_sites(mapped);
@@ -113,9 +120,12 @@ void ProbedCode::instrument_function(Address address,
     function->state = ProbedFunction::State::instrumented;
     ++functions_instrumented_;
   }
-  function->unresolved = map.unresolved;
+  function->unresolved = function->has_known_jumps ? std::vector<Address>{} : map.unresolved;
   blocks_.update(*function, map, uncounted_until ? uncounted_until : function->since.time,
-                 [this](const core::BasicBlock& block) { return choose_probe_of(block); });
+                 [this, function](const core::BasicBlock& block) {
+                   return choose_probe_of(*function, block);
+                 });
+  note_known_blocks(*this, *function);
   if (derives_) {
     propagation_.choose_derived(*function, blocks_.all(),
                                 [this](Address at) { return inserted_at(at) != nullptr; });
@@ -126,8 +136,12 @@ void ProbedCode::instrument_function(Address address,
 core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
                                            std::span<const Address> entered,
                                            const core::TableHints* hints) {
+  if (coverage_ != nullptr && coverage_->wanted() == core::Coverage::function) {
+    return whole_function(*this, function);
+  }
   std::set<Address> leaders(function.landing_pads.begin(), function.landing_pads.end());
   leaders.insert(function.bounds.begin);
+  leaders.insert(function.known_leaders.begin(), function.known_leaders.end());
   leaders.insert(entered.begin(), entered.end());
   for (const std::uint32_t number : function.blocks) {
     leaders.insert(blocks_[number].start);
@@ -137,7 +151,11 @@ core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
       [this](Address from, std::span<std::byte> into) { return fetch(from, into); }, hints);
 }
 
-Address ProbedCode::choose_probe_of(const core::BasicBlock& block) {
+Address ProbedCode::choose_probe_of(const ProbedFunction& function, const core::BasicBlock& block) {
+  if (coverage_ != nullptr && !is_unresolved_jump(function, block.last.address) &&
+      !is_in_sequence(*this, block.start)) {
+    return block.last.flow == core::Flow::stop ? Address{} : block.start;
+  }
   return choose_probe(
       block, [this](Address from, std::span<std::byte> into) { return fetch(from, into); },
       [this](Address at) { return is_in_sequence(*this, at); });
@@ -154,7 +172,7 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
     }
     BreakpointSite& site = site_of(*instruction);
     site.block = number;
-    if (!site.inserted && !block.until) {
+    if (!site.inserted && !block.until && needs_probe(block)) {
       sites.push_back(&site);
     }
   }
@@ -162,6 +180,22 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
   insert_all(std::move(sites));
   // Not before: other threads run, and would come in uncounted.
   remove_entry_breakpoint(function);
+}
+
+bool ProbedCode::needs_probe(const Block& block) const {
+  return !block.is_reached || is_watched(functions_.all()[block.function], block);
+}
+
+CoveredFile* ProbedCode::covered_file(Address address) {
+  const FunctionIndex::Module* const module = functions_.module_at(address);
+  if (coverage_ == nullptr || module == nullptr) {
+    return nullptr;
+  }
+  const auto [known, is_new] = covered_files_.try_emplace(module->mapped.begin);
+  if (is_new) {
+    known->second = &coverage_->file(module->file, analysis_);
+  }
+  return known->second;
 }
 
 void ProbedCode::remove_entry_breakpoint(const ProbedFunction& function) {
@@ -212,63 +246,10 @@ void ProbedCode::count(Block& block, core::TimePoint now) {
   block.add_hit(now);
 }
 
-std::size_t ProbedCode::remove_hottest(double keep, core::TimePoint now) {
-  std::vector<std::uint32_t> hottest = hot_.take_hottest(blocks_.all(), keep);
-  std::erase_if(hottest, [&](auto block) { return becomes_due(blocks_[block], now); });
-  remove_probes(hottest, now);
-  return hottest.size();
-}
-
-std::size_t ProbedCode::remove_above(double share, std::uint64_t from, core::TimePoint now) {
-  const std::vector<std::uint32_t> hot = find_blocks_above(blocks_.all(), share, from);
-  remove_probes(hot, now);
-  return hot.size();
-}
-
-void ProbedCode::remove_probes(std::span<const std::uint32_t> chosen, core::TimePoint now) {
-  if (derives_) {
-    propagate_counts();
-  }
-  const std::set<std::uint32_t> all = with_uncountable(chosen);
-  std::vector<BreakpointSite*> sites;
-  std::set<std::uint32_t> functions;
-  for (const std::uint32_t number : all) {
-    Block& block = blocks_[number];
-    if (functions_[block.function].state == ProbedFunction::State::copied) {
-      continue;
-    }
-    functions.insert(block.function);
-    BreakpointSite* const site = block.probe == Address{} ? nullptr : inserted_at(block.probe);
-    if (site != nullptr && !block.until) {
-      block.until = now;
-      block.has_unreported_change = true;
-      sites.push_back(site);
-    }
-  }
-  for (const std::uint32_t number : functions) {
-    propagation_.end_uncounted(functions_[number], blocks_.all(), now);
-  }
-  remove_all(std::move(sites));
-}
-
-/// The chosen blocks, and all blocks of a function of which one ends with an indirect jump with
-/// unknown targets: without that one's probe, nobody sees a jump into the middle of another block.
-std::set<std::uint32_t> ProbedCode::with_uncountable(std::span<const std::uint32_t> chosen) {
-  std::set<std::uint32_t> all(chosen.begin(), chosen.end());
-  for (const std::uint32_t number : chosen) {
-    const ProbedFunction& function = functions_[blocks_[number].function];
-    const auto& jumps = function.unresolved;
-    if (std::find(jumps.begin(), jumps.end(), blocks_[number].last.address) != jumps.end()) {
-      all.insert(function.blocks.begin(), function.blocks.end());
-    }
-  }
-  return all;
-}
-
 void ProbedCode::adopt(ProbedFunction& function, const core::ControlFlowGraph& graph) {
-  function.unresolved = graph.unresolved;
+  function.unresolved = function.has_known_jumps ? std::vector<Address>{} : graph.unresolved;
   blocks_.update(function, graph, function.since.time,
-                 [this](const core::BasicBlock& block) { return choose_probe_of(block); });
+                 [&](const core::BasicBlock& block) { return choose_probe_of(function, block); });
   insert_probes(function);
 }
 
@@ -292,6 +273,7 @@ core::CodeProbed ProbedCode::take() {
   core::CodeProbed probed;
   probed.edges = propagation_.take_edges();
   probed.blocks = blocks_.take_changes();
+  probed.functions = std::exchange(untold_functions_, {});
   return probed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,6 +28,7 @@
 #include "supervisor/instruments/probes/hot_functions.h"
 #include "supervisor/instruments/probes/probed_block.h"
 #include "supervisor/instruments/probes/probed_function.h"
+#include "supervisor/instruments/probes/reached_code.h"
 
 namespace sp::supervisor {
 
@@ -44,11 +46,13 @@ class ProbedCode : public InstrumentedCode {
   using Block = ProbedBlock;
   using Since = InstrumentedSince;
 
-  /// With `derives`, blocks whose counts follow from those of others get no probe.
+  /// With `derives`, blocks whose counts follow from those of others get no probe. With `coverage`,
+  /// which outlives it, a probe is there until its first hit.
   ProbedCode(core::ProcessId owner, pid_t tid, CodeAnalysis& analysis, Guardian& guardian,
-             bool derives = false)
+             bool derives = false, RunCoverage* coverage = nullptr)
       : InstrumentedCode(owner, tid, true, guardian),
         analysis_(analysis),
+        coverage_(coverage),
         patches_(*this, guardian),
         derives_(derives) {}
   /// A forked child's, as BreakpointTable's; its counts start at 0.
@@ -56,7 +60,8 @@ class ProbedCode : public InstrumentedCode {
 
   [[nodiscard]] bool should_reinsert(const BreakpointSite& site) const override {
     return site.gate != Gate::none ||
-           (site.block != BreakpointSite::kNoBlock && !blocks_[site.block].until);
+           (site.block != BreakpointSite::kNoBlock && !blocks_[site.block].until &&
+            needs_probe(blocks_[site.block]));
   }
 
   void unmap_memory(pid_t tid) override { unmap_copies(*this, tid); }
@@ -179,6 +184,23 @@ class ProbedCode : public InstrumentedCode {
   /// A forked child's: its parent's memory, which it has, too, and does not use.
   [[nodiscard]] std::shared_ptr<CopySpace>& inherited_copy_space() { return inherited_; }
 
+  // What is reached at all; see coverage.h.
+
+  /// Null: executions are counted.
+  [[nodiscard]] RunCoverage* coverage() const { return coverage_; }
+  [[nodiscard]] bool needs_probe(const Block& block) const;
+  /// The file with the code there; null: none of which coverage is wanted.
+  [[nodiscard]] CoveredFile* covered_file(core::Address address);
+  [[nodiscard]] CodeAnalysis& analysis() { return analysis_; }
+  /// Modules of which cold parts of functions have probes; see known_jumps.h.
+  [[nodiscard]] std::set<core::Address>& modules_with_parts() { return modules_with_parts_; }
+  /// RunCoverage::news() when the probes of what others had reached were last removed.
+  [[nodiscard]] std::uint64_t& news_seen() { return news_seen_; }
+  /// Of files that the profiler has not been told of.
+  [[nodiscard]] std::vector<core::CoverableFunction<core::Address>>& untold_functions() {
+    return untold_functions_;
+  }
+
   // Counts.
 
   [[nodiscard]] Block& block_of(const BreakpointSite& site) { return blocks_[site.block]; }
@@ -221,7 +243,8 @@ class ProbedCode : public InstrumentedCode {
   [[nodiscard]] std::uint64_t derived() const { return propagation_.derived(); }
 
  private:
-  [[nodiscard]] core::Address choose_probe_of(const core::BasicBlock& block);
+  [[nodiscard]] core::Address choose_probe_of(const ProbedFunction& function,
+                                              const core::BasicBlock& block);
   /// Unless it is a block's probe.
   void remove_entry_breakpoint(const ProbedFunction& function);
   [[nodiscard]] bool becomes_due(const Block& block, core::TimePoint now) {
@@ -231,6 +254,11 @@ class ProbedCode : public InstrumentedCode {
   void propagate_counts() { propagation_.propagate(edges_.take(), blocks_.all()); }
 
   CodeAnalysis& analysis_;
+  RunCoverage* coverage_ = nullptr;
+  std::vector<core::CoverableFunction<core::Address>> untold_functions_;
+  std::map<core::Address, CoveredFile*> covered_files_;  // by their modules' begins
+  std::set<core::Address> modules_with_parts_;
+  std::uint64_t news_seen_ = 0;
   FunctionIndex functions_;
   BlockTable blocks_;
   HotBlocks hot_;

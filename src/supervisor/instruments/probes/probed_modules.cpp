@@ -1,7 +1,10 @@
 #include "supervisor/instruments/probes/probed_modules.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include "supervisor/instruments/probes/coverage.h"
 
 namespace sp::supervisor {
 
@@ -13,6 +16,9 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
   code.functions().add_module({mapped, plan.is_whole, since, std::move(file), bias});
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
+  std::vector<Address> known;  // with code that was reached elsewhere
+  CoveredFile* const covered = code.covered_file(mapped.begin);
+  const bool tells = covered != nullptr && !std::exchange(covered->is_told, true);
   for (const core::CandidateFunction& planned : plan.functions) {
     const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
     if (!mapped.contains(bounds.begin) || bounds.end > mapped.end) {
@@ -28,12 +34,26 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
       function.landing_pads.push_back(Address{pad + bias});
     }
     function.since = since;
-    if (first->flow != core::Flow::stop) {
+    if (tells) {
+      code.untold_functions().push_back({bounds.begin, bounds.end - bounds.begin});
+    }
+    if (covered != nullptr && covered->reached.has_any_in(planned.begin, planned.end)) {
+      for (const std::uint64_t begin : covered->reached.begins_in(planned.begin, planned.end)) {
+        function.known_leaders.push_back(Address{begin + bias});
+      }
+      known.push_back(bounds.begin);
+    } else if (first->flow != core::Flow::stop) {
       entries.push_back(&code.entry_site(*first));
     }
   }
   code.functions().add(std::move(functions));
   code.insert_all(std::move(entries));
+  for (const Address begin : known) {
+    code.instrument_function(begin, std::nullopt);
+    if (!since.time) {
+      resolve_known_jumps(code, begin);
+    }
+  }
 }
 
 void insert_loader_breakpoint(ProbedCode& code, Address address) {

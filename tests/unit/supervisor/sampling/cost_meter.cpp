@@ -88,7 +88,8 @@ TEST(CostMeter, says_its_part_of_the_targets_own_time) {
   EXPECT_DOUBLE_EQ(meter.percent_of(milliseconds(12)), 40);
   // Not all of it can have been stops.
   EXPECT_DOUBLE_EQ(meter.percent_of(milliseconds(2)), 800);
-  EXPECT_EQ(meter.percent_of(microseconds(900)), 0);
+  // Nor has a program that ran for less than what we take for ours had nothing for itself.
+  EXPECT_GT(meter.percent_of(microseconds(900)), 800);
 }
 
 TEST(CostMeter, charges_the_kernels_way_to_follow_as_that_of_a_sample) {

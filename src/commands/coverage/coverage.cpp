@@ -1,0 +1,115 @@
+#include "commands/coverage/coverage.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/coverage/coverage_text.h"
+#include "commands/run_files/coverage_file.h"
+#include "commands/run_files/coverage_sources.h"
+#include "commands/run_files/finished_run.h"
+#include "commands/run_files/pager.h"
+#include "core/log.h"
+#include "profiler/coverage_merge.h"
+#include "profiler/formats/cobertura.h"
+#include "profiler/formats/coverage_tsv.h"
+#include "profiler/formats/lcov.h"
+#include "profiler/run_directory.h"
+
+namespace sp::coverage {
+namespace {
+
+constexpr int kFailure = 125;
+
+int fail(const core::Error& error) {
+  core::print_error(error.message());
+  return kFailure;
+}
+
+/// The options were checked.
+std::vector<profiler::SourceMap> maps_of(const cli::CoverageOptions& options) {
+  std::vector<profiler::SourceMap> maps;
+  for (const std::string& text : options.source_maps) {
+    if (auto map = run_files::parse_source_map(text)) {
+      maps.push_back(std::move(*map));
+    }
+  }
+  return maps;
+}
+
+int show(const cli::CoverageOptions& options) {
+  const auto run = run_files::named_or_newest_run(options.runs.empty() ? "" : options.runs.front());
+  if (!run) {
+    return fail(run.error());
+  }
+  const auto table = run_files::read_coverage(*run);
+  if (!table) {
+    return fail(table.error());
+  }
+  const auto read = run_files::read_sources(*table, maps_of(options), options.debug_dirs);
+  if (!run_files::show([&](std::ostream& out) { out << coverage_text(*table, read.sources); })) {
+    return fail({"writing to stdout failed"});
+  }
+  for (const std::string& note : read.notes) {
+    core::print_note(note);
+  }
+  return 0;
+}
+
+int merge(const cli::CoverageOptions& options) {
+  std::vector<profiler::CoverageTable> runs;
+  for (const std::string& run : options.runs) {
+    auto table = run_files::read_coverage(run);
+    if (!table) {
+      return fail(table.error());
+    }
+    runs.push_back(std::move(*table));
+  }
+  const profiler::MergedCoverage merged = profiler::merged(runs);
+  const auto read = run_files::read_sources(merged.table, maps_of(options), options.debug_dirs);
+  const std::size_t slash = options.output.find_last_not_of('/') + 1;
+  const std::string path = options.output.substr(0, slash);
+  const std::size_t name = path.rfind('/') + 1;
+  auto directory = profiler::RunDirectory::create(path.substr(0, name), path.substr(name), true);
+  if (!directory) {
+    return fail(directory.error());
+  }
+  const auto write = [&](const char* file, const profiler::RunDirectory::Writer& writer) {
+    return directory->write(file, writer);
+  };
+  auto written = write("coverage.tsv",
+                       [&](std::ostream& out) { profiler::write_coverage_tsv(out, merged.table); });
+  if (written && !read.sources.files.empty()) {
+    written =
+        write("coverage.info", [&](std::ostream& out) { profiler::write_lcov(out, read.sources); });
+    if (written) {
+      written = write("cobertura.xml", [&](std::ostream& out) {
+        profiler::write_cobertura(out, read.sources,
+                                  {SP_VERSION, std::chrono::system_clock::now()});
+      });
+    }
+  }
+  if (!written) {
+    return fail(written.error());
+  }
+  for (const std::string& file : merged.several_builds) {
+    core::print_note(fmt::format("{}: the runs had several builds of it, which stay apart", file));
+  }
+  for (const std::string& note : read.notes) {
+    core::print_note(note);
+  }
+  core::print_note(fmt::format("merged {} runs into {}", options.runs.size(), path));
+  return 0;
+}
+
+}  // namespace
+
+int run(const cli::CoverageOptions& options) {
+  return options.merges ? merge(options) : show(options);
+}
+
+}  // namespace sp::coverage

@@ -1,0 +1,87 @@
+#include "commands/run_files/coverage_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/elf_image.h"
+#include "core/mapped_file.h"
+#include "core/module.h"
+#include "symbols/symbolizer.h"
+
+namespace sp::run_files {
+namespace {
+
+using Image = std::shared_ptr<const core::ElfImage>;
+
+/// Null where the file is not there, or another build.
+Image open_image(const profiler::CoverageTable::Module& module) {
+  auto file = core::MappedFile::open(module.path);
+  if (!file) {
+    return nullptr;
+  }
+  auto image = core::ElfImage::parse(std::move(*file));
+  return image && (*image)->identity() == module.build_id ? *image : nullptr;
+}
+
+}  // namespace
+
+core::Result<profiler::SourceMap> parse_source_map(const std::string& text) {
+  const std::size_t sign = text.find('=');
+  if (sign == std::string::npos || sign == 0) {
+    return core::fail(fmt::format(
+        "--source-map: '{}' is not FROM=TO, such as /build/pkg-1.2=/home/me/pkg", text));
+  }
+  return profiler::SourceMap{text.substr(0, sign), text.substr(sign + 1)};
+}
+
+CoverageOfSources read_sources(const profiler::CoverageTable& table,
+                               const std::vector<profiler::SourceMap>& maps,
+                               const std::vector<std::string>& debug_directories) {
+  CoverageOfSources result;
+  symbols::Symbolizer symbolizer({debug_directories, true});
+  for (std::uint32_t i = 0; i < table.modules.size(); ++i) {
+    core::Module module;
+    module.id = core::ModuleId{i};
+    module.kind = core::ModuleKind::file;
+    module.path = table.modules[i].path;
+    module.build_id = table.modules[i].build_id;
+    module.image = open_image(table.modules[i]);
+    if (module.image == nullptr) {
+      result.notes.push_back(
+          fmt::format("{} is not there as it was recorded: its lines are left out", module.path));
+    }
+    symbolizer.add_module(module);
+  }
+  result.sources = profiler::source_coverage(
+      table, [&](std::uint32_t module, std::uint64_t begin, std::uint64_t end) {
+        return symbolizer.lines_of(core::ModuleId{module}, begin, end);
+      });
+  const std::vector<std::uint64_t> mapped = profiler::map_sources(result.sources, maps);
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    if (mapped[i] == 0) {
+      result.notes.push_back(fmt::format("--source-map {}={}: no source is in {}", maps[i].from,
+                                         maps[i].to, maps[i].from));
+    }
+  }
+  return result;
+}
+
+std::vector<profiler::ImageRange> read_images(const profiler::CoverageTable& table) {
+  std::vector<profiler::ImageRange> images;
+  for (const auto& module : table.modules) {
+    profiler::ImageRange& range = images.emplace_back();
+    if (const Image image = open_image(module); image != nullptr && !image->segments().empty()) {
+      constexpr std::uint64_t kPage = 4096;
+      range.begin = image->segments().front().address / kPage * kPage;
+      for (const core::LoadSegment& segment : image->segments()) {
+        range.end = std::max(range.end, segment.address + segment.memory_size);
+      }
+    }
+  }
+  return images;
+}
+
+}  // namespace sp::run_files

@@ -1,0 +1,45 @@
+#include "profiler/coverage_files.h"
+
+#include <chrono>
+#include <memory>
+#include <ostream>
+
+#include "core/log.h"
+#include "profiler/formats/cobertura.h"
+#include "profiler/formats/coverage_tsv.h"
+#include "profiler/formats/lcov.h"
+
+namespace sp::profiler {
+
+CoverageFiles coverage_files(const ProbedProfile& profile, Namer& namer,
+                             const CountsContext& context, const std::vector<SourceMap>& maps,
+                             const std::string& version) {
+  CoverageFiles result;
+  const auto table = std::make_shared<const CoverageTable>(coverage_table(profile, namer, context));
+  result.totals = totals_of(*table);
+  result.files.emplace_back(kCoverageFiles[0],
+                            [table](std::ostream& out) { write_coverage_tsv(out, *table); });
+  auto sources = std::make_shared<SourceCoverage>(
+      source_coverage(*table, [&](std::uint32_t module, std::uint64_t begin, std::uint64_t end) {
+        return namer.lines_of(table->modules[module].id, begin, end);
+      }));
+  if (sources->files.empty()) {
+    return result;
+  }
+  const std::vector<std::uint64_t> mapped = map_sources(*sources, maps);
+  for (std::size_t i = 0; i < mapped.size(); ++i) {
+    if (mapped[i] == 0) {
+      core::log_note("--source-map {}={}: no source is in {}", maps[i].from, maps[i].to,
+                     maps[i].from);
+    }
+  }
+  result.lines = sources->totals();
+  result.files.emplace_back(kCoverageFiles[1],
+                            [sources](std::ostream& out) { write_lcov(out, *sources); });
+  result.files.emplace_back(kCoverageFiles[2], [sources, version](std::ostream& out) {
+    write_cobertura(out, *sources, {version, std::chrono::system_clock::now()});
+  });
+  return result;
+}
+
+}  // namespace sp::profiler

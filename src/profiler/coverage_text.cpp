@@ -1,0 +1,33 @@
+#include "profiler/coverage_text.h"
+
+#include <fmt/format.h>
+
+#include "profiler/describe.h"
+#include "profiler/text.h"
+
+namespace sp::profiler {
+namespace {
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  return percent_text(static_cast<double>(part), static_cast<double>(whole));
+}
+
+}  // namespace
+
+std::string coverage_text(const CoverageTotals& totals,
+                          const std::optional<SourceCoverage::Totals>& lines) {
+  std::string text =
+      fmt::format("coverage: {} of {} functions entered ({})", grouped(totals.entered),
+                  grouped(totals.functions), share(totals.entered, totals.functions));
+  if (totals.blocks > totals.entered) {
+    text += fmt::format("; {} of the {} blocks of these reached ({})", grouped(totals.reached),
+                        grouped(totals.blocks), share(totals.reached, totals.blocks));
+  }
+  if (lines) {
+    text += fmt::format("; {} of {} lines executed ({})", grouped(lines->lines_hit),
+                        grouped(lines->lines), share(lines->lines_hit, lines->lines));
+  }
+  return text;
+}
+
+}  // namespace sp::profiler

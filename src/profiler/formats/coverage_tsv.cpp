@@ -1,0 +1,61 @@
+#include "profiler/formats/coverage_tsv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <string_view>
+
+#include "profiler/text.h"
+
+namespace sp::profiler {
+namespace {
+
+constexpr std::string_view kHeader =
+    "module\tbuild_id\toffset\tsize\tfunction\tfunction_offset\tfunction_size\tcovered\tkind\t"
+    "first_us\tsource\tends\tleads_to\n";
+
+struct FlowWord {
+  core::Flow flow;
+  std::string_view word;
+};
+constexpr auto kWords = std::to_array<FlowWord>({{core::Flow::next, "next"},
+                                                 {core::Flow::jump, "jump"},
+                                                 {core::Flow::branch, "branch"},
+                                                 {core::Flow::call, "call"},
+                                                 {core::Flow::indirect_jump, "indirect_jump"},
+                                                 {core::Flow::indirect_call, "indirect_call"},
+                                                 {core::Flow::ret, "return"},
+                                                 {core::Flow::syscall, "syscall"},
+                                                 {core::Flow::stop, "stop"}});
+
+}  // namespace
+
+std::string_view word_of(core::Flow flow) {
+  const auto* const found = std::find_if(kWords.begin(), kWords.end(),
+                                         [&](const FlowWord& word) { return word.flow == flow; });
+  return found == kWords.end() ? std::string_view() : found->word;
+}
+
+std::optional<core::Flow> flow_of(std::string_view word) {
+  const auto* const found = std::find_if(kWords.begin(), kWords.end(),
+                                         [&](const FlowWord& known) { return known.word == word; });
+  return found == kWords.end() ? std::nullopt : std::optional(found->flow);
+}
+
+void write_coverage_tsv(std::ostream& out, const CoverageTable& table) {
+  out << kHeader;
+  for (const CoverageTable::Row& row : table.rows) {
+    const CoverageTable::Function& function = table.functions[row.function];
+    const CoverageTable::Module& module = table.modules[function.module];
+    out << fmt::format(
+        "{}\t{}\t{:#x}\t{}\t{}\t{:#x}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", tsv_cell(module.path),
+        module.build_id, row.offset, row.size, tsv_cell(function.name), row.offset - function.begin,
+        function.size, row.hits > 0 ? 1 : 0, row.kind,
+        row.first_us ? fmt::format("{}", *row.first_us) : std::string(), tsv_cell(row.source),
+        word_of(row.flow), row.leads_to ? fmt::format("{:#x}", *row.leads_to) : std::string());
+  }
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,60 @@
+#include "profiler/formats/run_json_probes.h"
+
+#include <chrono>
+
+namespace sp::profiler {
+
+void write_probes(JsonWriter& json, const RunReport& report) {
+  json.key("probes");
+  if (!report.facts.probing) {
+    json.null();
+    return;
+  }
+  const core::Probing& probing = *report.facts.probing;
+  json.begin_object();
+  json.key("kind").string("exact");
+  json.key("functions").number(probing.functions);
+  json.key("planted").number(probing.planted);
+  json.key("derived").number(probing.derived);
+  json.key("removed").number(probing.removed);
+  json.key("hits").number(probing.hits);
+  json.key("uncounted_programs").number(probing.uncounted_programs);
+  json.key("windows").number(probing.windows);
+  json.key("steps").number(probing.steps);
+  json.key("branches").number(report.explored.branches);
+  json.key("disagreements").number(report.explored.disagreements);
+  json.key("cost_us").real(std::chrono::duration<double, std::micro>(probing.cost).count());
+  json.key("copies").begin_object();
+  json.key("functions").number(probing.copying.functions);
+  json.key("dropped").number(probing.copying.dropped);
+  json.key("executions").number(probing.copying.executions);
+  json.key("arrivals").number(probing.copying.arrivals);
+  json.key("refused").begin_object();
+  for (const core::Copying::Refused& refused : probing.copying.refused) {
+    json.key(refused.reason).number(refused.functions);
+  }
+  json.end_object();
+  json.end_object();
+  json.end_object();
+}
+
+void write_coverage(JsonWriter& json, const RunReport& report) {
+  json.key("coverage");
+  if (!report.coverage) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  json.key("kind").string(report.counts_context.kind());
+  json.key("functions").number(report.coverage->functions);
+  json.key("functions_entered").number(report.coverage->entered);
+  json.key("blocks").number(report.coverage->blocks);
+  json.key("blocks_reached").number(report.coverage->reached);
+  if (report.lines) {
+    json.key("lines").number(report.lines->lines);
+    json.key("lines_executed").number(report.lines->lines_hit);
+  }
+  json.end_object();
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,275 @@
+#include "profiler/line_coverage.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace sp::profiler {
+namespace {
+
+using Row = CoverageTable::Row;
+using symbols::LineRange;
+
+/// The rows of one function, by offset.
+using Rows = std::span<const Row>;
+
+/// Those that hold a byte of the line. A line without instructions is where they would be.
+Rows rows_of(const LineRange& line, Rows rows) {
+  const std::uint64_t end = std::max(line.end, line.begin + 1);
+  const auto first = std::partition_point(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.offset + row.size <= line.begin;
+  });
+  const auto behind =
+      std::partition_point(first, rows.end(), [&](const Row& row) { return row.offset < end; });
+  return {first, behind};
+}
+
+/// Of a function, in bytes: moves its result, takes its frame down.
+constexpr std::uint64_t kLongestReturn = 16;
+
+/// The brace behind a function's return statements, where nothing but the return happens.
+bool is_closing(const symbols::FunctionLines& lines, const LineRange& line, Rows rows) {
+  return lines.ends_in_brace && line.end - line.begin <= kLongestReturn &&
+         std::none_of(lines.rows.begin(), lines.rows.end(),
+                      [&](const LineRange& other) {
+                        return other.source.file == line.source.file &&
+                               other.source.line > line.source.line;
+                      }) &&
+         std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+           return row.flow == core::Flow::ret && row.offset + row.size == line.end;
+         });
+}
+
+/// The brace that opens a function below its name, to which compilers give what a function does
+/// before its first statement.
+bool is_opening(const symbols::FunctionLines& lines) {
+  const LineRange& first = lines.rows.front();
+  return lines.declared != 0 && first.source.line > lines.declared &&
+         std::none_of(lines.rows.begin() + 1, lines.rows.end(), [&](const LineRange& other) {
+           return other.source.file == first.source.file && other.source.line <= first.source.line;
+         });
+}
+
+/// Which rows of a function are led to in one way alone.
+class WaysIn {
+ public:
+  explicit WaysIn(Rows rows) : rows_(rows), ways_(rows.size()) {
+    bool continues = true;  // the entry: calls come there
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      ways_[i] += continues ? 1 : 0;
+      if (const auto to = row.leads_to ? index_of(*row.leads_to) : std::nullopt) {
+        ++ways_[*to];
+      }
+      are_known_ = are_known_ && row.flow != core::Flow::indirect_jump;
+      const bool is_followed = i + 1 < rows.size() && rows[i + 1].offset == row.offset + row.size;
+      continues = is_followed && row.flow != core::Flow::jump && row.flow != core::Flow::ret &&
+                  row.flow != core::Flow::indirect_jump && row.flow != core::Flow::stop;
+      // What nothing is known to lead to may be a landing pad.
+    }
+  }
+
+  /// The row that starts there, if only one way leads to it.
+  [[nodiscard]] const Row* only_way_to(std::uint64_t offset) const {
+    const auto index = index_of(offset);
+    return are_known_ && index && *index > 0 && ways_[*index] == 1 ? &rows_[*index] : nullptr;
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::size_t> index_of(std::uint64_t offset) const {
+    const auto found = std::partition_point(rows_.begin(), rows_.end(),
+                                            [&](const Row& row) { return row.offset < offset; });
+    return found == rows_.end() || found->offset != offset
+               ? std::nullopt
+               : std::optional(static_cast<std::size_t>(found - rows_.begin()));
+  }
+
+  Rows rows_;
+  std::vector<int> ways_;
+  bool are_known_ = true;
+};
+
+/// Does the work of source_coverage().
+class Joining {
+ public:
+  Joining(const CoverageTable& table, const LinesOf& lines_of)
+      : table_(table), lines_of_(lines_of) {}
+
+  SourceCoverage run() {
+    for (auto row = table_.rows.begin(); row != table_.rows.end();) {
+      const auto behind = std::find_if(row, table_.rows.end(), [&](const Row& other) {
+        return other.function != row->function;
+      });
+      add(table_.functions[row->function], Rows(row, behind));
+      row = behind;
+    }
+    SourceCoverage result;
+    for (auto& [path, file] : files_) {
+      result.files.push_back(finished(path, std::move(file)));
+    }
+    result.functions_without_lines = without_lines_;
+    return result;
+  }
+
+ private:
+  struct File {
+    std::map<std::uint32_t, std::uint64_t> lines;
+    std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> functions;
+    /// By line, and the branch's number in it: what continued and what was taken.
+    using Hits = std::optional<std::uint64_t>;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<Hits, Hits>> branches;
+  };
+
+  void add(const CoverageTable::Function& function, Rows rows) {
+    const symbols::FunctionLines found =
+        lines_of_(function.module, function.begin, function.begin + function.size);
+    const std::vector<LineRange>& lines = found.rows;
+    if (lines.empty()) {
+      ++without_lines_;
+      return;
+    }
+    if (found.is_artificial) {
+      return;  // nobody has written it
+    }
+    const bool skips_first = is_opening(found);
+    for (const LineRange& line : lines) {
+      if ((skips_first && &line == &lines.front()) || is_closing(found, line, rows)) {
+        continue;
+      }
+      std::uint64_t& hits = files_[line.source.file].lines[line.source.line];
+      for (const Row& row : rows_of(line, rows)) {
+        hits = std::max(hits, row.hits);
+      }
+    }
+    const symbols::SourceLine& first = lines.front().source;
+    add_function(function, rows, {first.file, found.declared == 0 ? first.line : found.declared});
+    add_branches(rows, lines);
+  }
+
+  /// A compiler's cold part of a function is none of its own.
+  void add_function(const CoverageTable::Function& function, Rows rows,
+                    const symbols::SourceLine& declared) {
+    if (function.name.find(".cold") != std::string::npos) {
+      return;
+    }
+    const bool begins = rows.front().offset == function.begin;
+    std::uint64_t hits = begins ? rows.front().hits : 0;
+    if (hits == 0) {
+      hits = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.hits > 0; });
+    }
+    File& file = files_[declared.file];
+    std::uint64_t& sum = file.functions[{declared.line, function.name}];
+    sum = std::max(sum, hits);
+    std::uint64_t& of_line = file.lines[declared.line];
+    of_line = std::max(of_line, hits);
+  }
+
+  void add_branches(Rows rows, const std::vector<LineRange>& lines) {
+    const WaysIn ways(rows);
+    std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> in_line;
+    for (const Row& row : rows) {
+      const LineRange* const line = line_at(lines, row.offset + row.size - 1);
+      if (row.flow != core::Flow::branch || !row.leads_to || line == nullptr) {
+        continue;
+      }
+      const std::uint32_t number = in_line[{line->source.file, line->source.line}]++;
+      const Row* const continued = ways.only_way_to(row.offset + row.size);
+      const Row* const taken = ways.only_way_to(*row.leads_to);
+      if (continued == nullptr || taken == nullptr || continued == taken) {
+        continue;
+      }
+      auto& [on, off] = files_[line->source.file].branches[{line->source.line, number}];
+      if (row.hits > 0) {
+        on = std::max(on.value_or(0), continued->hits);
+        off = std::max(off.value_or(0), taken->hits);
+      }
+    }
+  }
+
+  static const LineRange* line_at(const std::vector<LineRange>& lines, std::uint64_t address) {
+    const auto above = std::partition_point(
+        lines.begin(), lines.end(), [&](const LineRange& line) { return line.begin <= address; });
+    return above == lines.begin() ? nullptr : &*std::prev(above);
+  }
+
+  static SourceCoverage::File finished(const std::string& path, File file) {
+    SourceCoverage::File done{path, std::move(file.lines), {}, {}};
+    for (const auto& [key, hits] : file.functions) {
+      done.functions.push_back({key.first, key.second, hits});
+    }
+    for (const auto& [key, ways] : file.branches) {
+      if (!done.lines.contains(key.first)) {
+        continue;
+      }
+      done.branches.push_back({key.first, key.second, 0, ways.first});
+      done.branches.push_back({key.first, key.second, 1, ways.second});
+    }
+    return done;
+  }
+
+  const CoverageTable& table_;
+  const LinesOf& lines_of_;
+  std::map<std::string, File> files_;
+  std::uint64_t without_lines_ = 0;
+};
+
+}  // namespace
+
+SourceCoverage source_coverage(const CoverageTable& table, const LinesOf& lines_of) {
+  return Joining(table, lines_of).run();
+}
+
+SourceCoverage::Totals SourceCoverage::totals_of(const File& file) {
+  Totals totals;
+  totals.lines = file.lines.size();
+  for (const auto& [line, hits] : file.lines) {
+    totals.lines_hit += hits > 0 ? 1 : 0;
+  }
+  totals.functions = file.functions.size();
+  for (const Function& function : file.functions) {
+    totals.functions_hit += function.hits > 0 ? 1 : 0;
+  }
+  totals.branches = file.branches.size();
+  for (const Branch& branch : file.branches) {
+    totals.branches_hit += branch.hits.value_or(0) > 0 ? 1 : 0;
+  }
+  return totals;
+}
+
+SourceCoverage::Totals SourceCoverage::totals() const {
+  Totals sum;
+  for (const File& file : files) {
+    const Totals of = totals_of(file);
+    sum.lines += of.lines;
+    sum.lines_hit += of.lines_hit;
+    sum.functions += of.functions;
+    sum.functions_hit += of.functions_hit;
+    sum.branches += of.branches;
+    sum.branches_hit += of.branches_hit;
+  }
+  return sum;
+}
+
+std::vector<std::uint64_t> map_sources(SourceCoverage& coverage,
+                                       const std::vector<SourceMap>& maps) {
+  std::vector<std::uint64_t> files(maps.size());
+  for (SourceCoverage::File& file : coverage.files) {
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      const std::string& from = maps[i].from;
+      const bool fits =
+          file.path.starts_with(from) &&
+          (file.path.size() == from.size() || from.ends_with('/') || file.path[from.size()] == '/');
+      if (fits) {
+        file.path = maps[i].to + file.path.substr(from.size());
+        ++files[i];
+        break;
+      }
+    }
+  }
+  std::sort(coverage.files.begin(), coverage.files.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
+  return files;
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,163 @@
+// The lines of --coverage: those of gcov, read by lcov, merged and converted.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "end_to_end/coverage_support.h"
+
+namespace sp::end_to_end {
+namespace {
+
+using Line = std::pair<std::string, int>;  // a file's name and its line
+using Lines = std::map<Line, long>;
+
+Lines lines_of_lcov(const std::string& path) {
+  Lines lines;
+  std::string file;
+  std::istringstream in(read_file(path));
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("SF:")) {
+      file = line.substr(line.rfind('/') + 1);
+    } else if (line.starts_with("DA:")) {
+      const std::size_t comma = line.find(',');
+      lines[{file, std::stoi(line.substr(3, comma - 3))}] += std::stol(line.substr(comma + 1));
+    }
+  }
+  return lines;
+}
+
+/// Lines that are nothing but a label, which line tables do not have, or a brace: where a function
+/// returns, that is a line for gcov in some functions and for line tables in others.
+std::set<int> labels_in(const std::string& path) {
+  std::set<int> labels;
+  std::istringstream in(read_file(path));
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    const bool is_label = line.ends_with(':') && line.find('?') == std::string::npos;
+    if (is_label || line.find_first_not_of(" };") == std::string::npos) {
+      labels.insert(number);
+    }
+  }
+  return labels;
+}
+
+std::set<int> executed_in(const Lines& lines, const std::string& file) {
+  const std::set<int> labels = labels_in(std::string(SP_SOURCE_DIR) + "/tests/targets/" + file);
+  std::set<int> executed;
+  for (const auto& [line, hits] : lines) {
+    if (line.first == file && hits > 0 && !labels.contains(line.second)) {
+      executed.insert(line.second);
+    }
+  }
+  return executed;
+}
+
+Lines lines_of_gcov(const std::string& text) {
+  Lines lines;
+  const auto report = nlohmann::json::parse(text, nullptr, false);
+  for (const auto& file : report.at("files")) {
+    const std::string path = file.at("file");
+    for (const auto& line : file.at("lines")) {
+      lines[{path.substr(path.rfind('/') + 1), line.at("line_number")}] +=
+          line.at("count").get<long>();
+    }
+  }
+  return lines;
+}
+
+/// Compiles one of the targets' sources at -O0, once for gcov.
+void expect_lines_of_gcov(const std::string& compiler, const std::string& name, const Words& args) {
+  const TempDir directory;
+  const std::string source = std::string(SP_SOURCE_DIR) + "/tests/targets/" + name;
+  StartOptions there;
+  there.directory = directory.path();
+  for (const std::string kind : {"plain", "gcov"}) {
+    Words words{compiler, "-O0", "-g", "-pthread", "-o", directory / kind, source};
+    if (kind == "gcov") {
+      words.insert(words.begin() + 1, "--coverage");
+    }
+    ASSERT_EQ(run(words, there).exit_status(), 0);
+  }
+  Words gcov{directory / "gcov"};
+  gcov.insert(gcov.end(), args.begin(), args.end());
+  Words plain{directory / "plain"};
+  plain.insert(plain.end(), args.begin(), args.end());
+  const Outcome alone = run(gcov, there);
+  const Outcome report =
+      run({"gcov", "-j", "-t", "gcov-" + name.substr(0, name.find('.')) + ".gcda"}, there);
+  ASSERT_EQ(report.exit_status(), 0) << report.err;
+  const auto covered = profile(directory, {"--coverage"}, plain);
+  EXPECT_EQ(covered.outcome.wait_status, alone.wait_status) << covered.outcome.text();
+  EXPECT_EQ(executed_in(lines_of_lcov(directory / "run/coverage.info"), name),
+            executed_in(lines_of_gcov(report.out), name))
+      << name;
+}
+
+TEST(CoverageLines, has_the_lines_of_gcov) {
+  if (!has_program("gcov") || !has_program("g++")) {
+    GTEST_SKIP() << "no gcov here";
+  }
+  expect_lines_of_gcov("g++", "covered_ways.cpp", {"x"});
+  expect_lines_of_gcov("g++", "covered_ways.cpp", {"x", "7", "y"});
+  expect_lines_of_gcov("gcc", "known_counts.c", {"1"});
+  expect_lines_of_gcov("gcc", "recursion.c", {});
+}
+
+TEST(CoverageLines, is_read_by_lcov_and_by_a_validating_parser) {
+  const TempDir directory;
+  const auto run_of =
+      profile(directory, {"--coverage", "--source-map", std::string(SP_SOURCE_DIR) + "=/elsewhere"},
+              {target("covered_ways"), "x"});
+  ASSERT_EQ(run_of.outcome.exit_status(), 0) << run_of.outcome.text();
+  EXPECT_NE(read_file(directory / "run/coverage.info").find("SF:/elsewhere/tests/targets/cover"),
+            std::string::npos);
+  if (has_program("lcov")) {
+    const Outcome summary = run(
+        {"lcov", "--summary", directory / "run/coverage.info", "--rc", "lcov_branch_coverage=1"});
+    EXPECT_EQ(summary.exit_status(), 0) << summary.text();
+    EXPECT_NE(summary.out.find("lines......: "), std::string::npos) << summary.out;
+    EXPECT_EQ(summary.out.find("no data found"), std::string::npos) << summary.out;
+    const Outcome sum = run({"lcov", "-q", "-a", directory / "run/coverage.info", "-a",
+                             directory / "run/coverage.info", "-o", directory / "sum.info"});
+    EXPECT_EQ(sum.exit_status(), 0) << sum.text();
+  }
+  if (has_program("xmllint")) {
+    const Outcome valid = run({"xmllint", "--noout", "--nonet", "--dtdvalid",
+                               std::string(SP_SOURCE_DIR) + "/tests/end_to_end/cobertura.dtd",
+                               directory / "run/cobertura.xml"});
+    EXPECT_EQ(valid.exit_status(), 0) << valid.text();
+  }
+}
+
+TEST(CoverageLines, is_converted_shown_and_merged) {
+  const TempDir directory;
+  const auto one = profile(directory, {"--coverage"}, {target("covered_ways")});
+  ASSERT_EQ(one.outcome.exit_status(), 0) << one.outcome.text();
+  const TempDir other;
+  const auto two = profile(other, {"--coverage"}, {target("covered_ways"), "x", "9", "y"});
+  ASSERT_EQ(two.outcome.exit_status(), 0) << two.outcome.text();
+  const Outcome merged = run(
+      {SP_PROGRAM, "coverage", "merge", directory / "run", other / "run", "-o", directory / "all"});
+  ASSERT_EQ(merged.exit_status(), 0) << merged.text();
+  const auto all = covered_blocks(directory / "all/coverage.tsv");
+  EXPECT_GT(reached(all), reached(covered_blocks(directory / "run/coverage.tsv")));
+  EXPECT_GE(reached(all), reached(covered_blocks(other / "run/coverage.tsv")));
+  EXPECT_TRUE(is_entered(all, "Dot::area"));
+  const Outcome shown = run({SP_PROGRAM, "coverage", directory / "all"});
+  EXPECT_EQ(shown.exit_status(), 0) << shown.text();
+  EXPECT_NE(shown.out.find("covered_ways.cpp\n"), std::string::npos) << shown.out;
+  const Outcome lcov = run({SP_PROGRAM, "convert", directory / "run", "-f", "lcov", "-o", "-"});
+  EXPECT_EQ(lcov.out, read_file(directory / "run/coverage.info"));
+  const Outcome drcov = run({SP_PROGRAM, "convert", directory / "run", "-f", "drcov"});
+  EXPECT_EQ(drcov.exit_status(), 0) << drcov.text();
+  EXPECT_NE(drcov.err.find(" blocks\n"), std::string::npos) << drcov.text();
+}
+
+}  // namespace
+}  // namespace sp::end_to_end
