@@ -121,7 +121,7 @@ void Analyzer::on(const core::StopEvent& event, core::CodeProbed& probed) {
   }
   taken.code.functions.reserve(probed.functions.size());
   for (const core::CoverableFunction<core::Address>& function : probed.functions) {
-    taken.code.functions.push_back({located(function.start), function.size});
+    taken.code.functions.push_back({located(function.start), function.size, function.until});
   }
   taken.code.edges.reserve(probed.edges.size());
   for (const core::CodeEdge<core::Address>& edge : probed.edges) {

@@ -169,7 +169,9 @@ std::string zsh_script() {
     if (row.value_optional) {
       script += fmt::format("    '*'--{0}=-'[{1}]::{2}:({3})' \\\n", row.name,
                             escaped_for_zsh(row.help), row.value, row.choices);
-      script += fmt::format("    '*'-{}'[{}]' \\\n", row.letter, escaped_for_zsh(row.help));
+      if (row.letter != '\0') {
+        script += fmt::format("    '*'-{}'[{}]' \\\n", row.letter, escaped_for_zsh(row.help));
+      }
       continue;
     }
     const std::string value =

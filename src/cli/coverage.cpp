@@ -58,6 +58,8 @@ Result<void> read_coverage_options(const Arguments& given, RecordOptions& option
   }
   if (!given.has("interval") && !given.has("frequency")) {
     options.interval = std::chrono::milliseconds(10);
+    // Samples are few, and probes have no budget: each costs something once.
+    options.overhead_percent = given.has("overhead") ? options.overhead_percent : 0;
   }
   return read_source_maps(given).map(
       [&](std::vector<std::string>&& maps) { options.source_maps = std::move(maps); });

@@ -45,8 +45,8 @@ class ElfImage {
   [[nodiscard]] std::uint64_t entry() const { return entry_; }
   /// Lower-case hex; "" if the file has none.
   [[nodiscard]] const std::string& build_id() const { return build_id_; }
-  /// What no other file has: the build-id, or of a file without one a hash of its bytes, which
-  /// takes time.
+  /// The build-id, which no other build should have; of a file without one a hash of its bytes,
+  /// which takes time.
   [[nodiscard]] const std::string& identity() const;
   /// PT_GNU_EH_FRAME as ELF virtual address and size.
   struct Piece {

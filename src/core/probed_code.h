@@ -42,7 +42,8 @@ struct ProbedBlock {
 template <typename Where>
 struct CoverableFunction {
   Where start;
-  std::uint64_t size = 0;  // bytes
+  std::uint64_t size = 0;            // bytes
+  std::optional<TimePoint> until{};  // from then on an entry was not seen
 };
 
 /// What default mode counted in a process since the last such event. A block may be reported again:

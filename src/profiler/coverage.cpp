@@ -16,15 +16,23 @@ using core::ModuleOffset;
 /// Does the work of coverage_table().
 class CoverageNaming {
  public:
-  CoverageNaming(const ProbedProfile& profile, Namer& namer, const CountsContext& context)
-      : namer_(namer), context_(context), functions_(profile.functions()) {
+  CoverageNaming(const ProbedProfile& profile, Namer& namer, const CountsContext& context,
+                 core::Coverage level)
+      : namer_(namer),
+        context_(context),
+        are_functions_(level == core::Coverage::function),
+        functions_(profile.functions()) {
     for (const Block& block : profile.blocks()) {
       blocks_.push_back(&block);
     }
     std::sort(blocks_.begin(), blocks_.end(),
               [](const Block* a, const Block* b) { return a->start < b->start; });
-    std::sort(functions_.begin(), functions_.end(),
-              [](const Bounds& a, const Bounds& b) { return a.start < b.start; });
+    std::sort(functions_.begin(), functions_.end(), [](const Bounds& a, const Bounds& b) {
+      // Of those told twice the one comes first that was seen for a shorter time.
+      constexpr core::TimePoint kEver = core::TimePoint::max();
+      return std::pair(a.start, a.until.value_or(kEver)) <
+             std::pair(b.start, b.until.value_or(kEver));
+    });
     functions_.erase(
         std::unique(functions_.begin(), functions_.end(),
                     [](const Bounds& a, const Bounds& b) { return a.start == b.start; }),
@@ -39,9 +47,15 @@ class CoverageNaming {
       }
       if (block == blocks_.end() || !is_in((*block)->start, bounds)) {
         const std::uint32_t function = add_function(bounds.start, bounds.size);
-        table_.rows.push_back({function, bounds.start.offset, bounds.size, 0, context_.kind(),
-                               std::nullopt, source_of(bounds.start), core::Flow::next,
-                               std::nullopt});
+        table_.rows.push_back({.function = function,
+                               .offset = bounds.start.offset,
+                               .size = bounds.size,
+                               .hits = 0,
+                               .kind = context_.kind({.until = bounds.until}),
+                               .first_us = std::nullopt,
+                               .source = source_of(bounds.start),
+                               .is_function = true,
+                               .leads_to = std::nullopt});
         continue;
       }
       const std::uint32_t function = add_function(bounds.start, bounds.size);
@@ -88,6 +102,7 @@ class CoverageNaming {
                            .kind = {},
                            .first_us = std::nullopt,
                            .source = source_of(block.start),
+                           .is_function = are_functions_,
                            .flow = block.flow,
                            .leads_to = std::nullopt};
     if (block.leads_to) {
@@ -145,6 +160,7 @@ class CoverageNaming {
 
   Namer& namer_;
   const CountsContext& context_;
+  bool are_functions_;
   std::vector<Bounds> functions_;     // by start
   std::vector<const Block*> blocks_;  // by start
   const Block* larger_ = nullptr;
@@ -175,8 +191,8 @@ CoverageTotals totals_of(const CoverageTable& table) {
 }
 
 CoverageTable coverage_table(const ProbedProfile& profile, Namer& namer,
-                             const CountsContext& context) {
-  return CoverageNaming(profile, namer, context).run();
+                             const CountsContext& context, core::Coverage level) {
+  return CoverageNaming(profile, namer, context, level).run();
 }
 
 }  // namespace sp::profiler

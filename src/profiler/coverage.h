@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/address.h"
+#include "core/coverage.h"
 #include "core/instruction.h"
 #include "profiler/counted_span.h"
 #include "profiler/namer.h"
@@ -39,6 +40,7 @@ struct CoverageTable {
     std::string kind;          // of `hits`: as in blocks.tsv, or "known" from an earlier run
     std::optional<std::uint64_t> first_us;  // since the run's start
     std::string source;                     // file:line of its first instruction; "" if unknown
+    bool is_function = false;               // it stands for a function as a whole
     core::Flow flow = core::Flow::next;     // of its last instruction,
     std::optional<std::uint64_t> leads_to;  // and the ELF address that this leads to
   };
@@ -58,7 +60,9 @@ struct CoverageTotals {
 
 /// Names what was reached, and what was not. A block that one process has executed as a part of a
 /// larger one is reached.
+/// `level`: what was looked at.
 [[nodiscard]] CoverageTable coverage_table(const ProbedProfile& profile, Namer& namer,
-                                           const CountsContext& context);
+                                           const CountsContext& context,
+                                           core::Coverage level = core::Coverage::block);
 
 }  // namespace sp::profiler

@@ -12,10 +12,11 @@
 namespace sp::profiler {
 
 CoverageFiles coverage_files(const ProbedProfile& profile, Namer& namer,
-                             const CountsContext& context, const std::vector<SourceMap>& maps,
-                             const std::string& version) {
+                             const CountsContext& context, core::Coverage level,
+                             const std::vector<SourceMap>& maps, const std::string& version) {
   CoverageFiles result;
-  const auto table = std::make_shared<const CoverageTable>(coverage_table(profile, namer, context));
+  const auto table =
+      std::make_shared<const CoverageTable>(coverage_table(profile, namer, context, level));
   result.totals = totals_of(*table);
   result.files.emplace_back(kCoverageFiles[0],
                             [table](std::ostream& out) { write_coverage_tsv(out, *table); });
@@ -26,12 +27,8 @@ CoverageFiles coverage_files(const ProbedProfile& profile, Namer& namer,
   if (sources->files.empty()) {
     return result;
   }
-  const std::vector<std::uint64_t> mapped = map_sources(*sources, maps);
-  for (std::size_t i = 0; i < mapped.size(); ++i) {
-    if (mapped[i] == 0) {
-      core::log_note("--source-map {}={}: no source is in {}", maps[i].from, maps[i].to,
-                     maps[i].from);
-    }
+  for (const std::string& note : map_sources(*sources, maps)) {
+    core::log_note("{}", note);
   }
   result.lines = sources->totals();
   result.files.emplace_back(kCoverageFiles[1],

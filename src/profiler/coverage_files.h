@@ -25,7 +25,7 @@ struct CoverageFiles {
 
 /// `version` is superprofiler's. A map that is for no source is told to the user.
 [[nodiscard]] CoverageFiles coverage_files(const ProbedProfile& profile, Namer& namer,
-                                           const CountsContext& context,
+                                           const CountsContext& context, core::Coverage level,
                                            const std::vector<SourceMap>& maps,
                                            const std::string& version);
 

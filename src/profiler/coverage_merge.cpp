@@ -21,11 +21,6 @@ struct Seen {
 };
 using FunctionsByBegin = std::map<std::uint64_t, Seen>;
 
-/// It says no more than that nothing of the function was reached.
-bool is_of_function(const Row& row, std::uint64_t begin, std::uint64_t size) {
-  return row.offset == begin && row.size == size && row.hits == 0;
-}
-
 void take_better(Row& sum, const Row& row) {
   if (row.hits > 0 && sum.hits == 0) {
     sum.hits = row.hits;
@@ -47,6 +42,7 @@ Row piece(const Seen& function, std::uint64_t begin, std::uint64_t end) {
           .kind = {},
           .first_us = std::nullopt,
           .source = {},
+          .is_function = false,
           .flow = core::Flow::next,
           .leads_to = std::nullopt};
   for (const Row* row : function.rows) {
@@ -66,12 +62,17 @@ Row piece(const Seen& function, std::uint64_t begin, std::uint64_t end) {
 }
 
 std::vector<Row> rows_of(std::uint64_t begin, Seen& function) {
-  const auto says_no_more = [&](const Row* row) {
-    return is_of_function(*row, begin, function.size);
-  };
-  if (!std::all_of(function.rows.begin(), function.rows.end(), says_no_more)) {
-    std::erase_if(function.rows, says_no_more);
+  const auto is_whole = [](const Row* row) { return row->is_function; };
+  if (std::all_of(function.rows.begin(), function.rows.end(), is_whole)) {
+    Row sum = piece(function, begin, begin + function.size);
+    sum.is_function = true;
+    return {sum};
   }
+  // Where blocks are known the function as a whole says nothing but that it was entered.
+  const bool was_entered =
+      std::any_of(function.rows.begin(), function.rows.end(),
+                  [](const Row* row) { return row->is_function && row->hits > 0; });
+  std::erase_if(function.rows, is_whole);
   std::set<std::uint64_t> bounds;
   for (const Row* row : function.rows) {
     bounds.insert(row->offset);
@@ -85,6 +86,10 @@ std::vector<Row> rows_of(std::uint64_t begin, Seen& function) {
     if (is_code) {
       rows.push_back(piece(function, *at, *std::next(at)));
     }
+  }
+  if (was_entered && !rows.empty() && rows.front().offset == begin && rows.front().hits == 0) {
+    rows.front().hits = 1;
+    rows.front().kind = "exact";
   }
   return rows;
 }

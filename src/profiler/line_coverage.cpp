@@ -1,5 +1,7 @@
 #include "profiler/line_coverage.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 #include <tuple>
@@ -237,22 +239,25 @@ SourceCoverage::Totals SourceCoverage::totals_of(const File& file) {
   return totals;
 }
 
+SourceCoverage::Totals& SourceCoverage::Totals::operator+=(const Totals& other) {
+  lines += other.lines;
+  lines_hit += other.lines_hit;
+  functions += other.functions;
+  functions_hit += other.functions_hit;
+  branches += other.branches;
+  branches_hit += other.branches_hit;
+  return *this;
+}
+
 SourceCoverage::Totals SourceCoverage::totals() const {
   Totals sum;
   for (const File& file : files) {
-    const Totals of = totals_of(file);
-    sum.lines += of.lines;
-    sum.lines_hit += of.lines_hit;
-    sum.functions += of.functions;
-    sum.functions_hit += of.functions_hit;
-    sum.branches += of.branches;
-    sum.branches_hit += of.branches_hit;
+    sum += totals_of(file);
   }
   return sum;
 }
 
-std::vector<std::uint64_t> map_sources(SourceCoverage& coverage,
-                                       const std::vector<SourceMap>& maps) {
+std::vector<std::string> map_sources(SourceCoverage& coverage, const std::vector<SourceMap>& maps) {
   std::vector<std::uint64_t> files(maps.size());
   for (SourceCoverage::File& file : coverage.files) {
     for (std::size_t i = 0; i < maps.size(); ++i) {
@@ -269,7 +274,14 @@ std::vector<std::uint64_t> map_sources(SourceCoverage& coverage,
   }
   std::sort(coverage.files.begin(), coverage.files.end(),
             [](const auto& a, const auto& b) { return a.path < b.path; });
-  return files;
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    if (files[i] == 0) {
+      notes.push_back(fmt::format("--source-map {}={}: no source is in {}", maps[i].from,
+                                  maps[i].to, maps[i].from));
+    }
+  }
+  return notes;
 }
 
 }  // namespace sp::profiler

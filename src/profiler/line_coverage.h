@@ -43,6 +43,8 @@ struct SourceCoverage {
     std::uint64_t functions_hit = 0;
     std::uint64_t branches = 0;
     std::uint64_t branches_hit = 0;
+
+    Totals& operator+=(const Totals& other);
   };
   [[nodiscard]] Totals totals() const;
   [[nodiscard]] static Totals totals_of(const File& file);
@@ -63,9 +65,9 @@ struct SourceMap {
   std::string from;
   std::string to;
 };
-/// Replaces the beginnings of paths; the first that fits counts. Returns how many files each of the
-/// maps was for.
-std::vector<std::uint64_t> map_sources(SourceCoverage& coverage,
-                                       const std::vector<SourceMap>& maps);
+/// Replaces the beginnings of paths; the first that fits counts. Returns a note for each of the
+/// maps that fits nowhere.
+[[nodiscard]] std::vector<std::string> map_sources(SourceCoverage& coverage,
+                                                   const std::vector<SourceMap>& maps);
 
 }  // namespace sp::profiler

@@ -175,8 +175,8 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   WrittenRun written{.directory = directory_.path(), .counts = named.counts, .wall = options_.wall};
   if (options_.counting == Counting::covered) {
-    CoverageFiles coverage =
-        coverage_files(probed_, *namer_, context, options_.source_maps, options_.version);
+    CoverageFiles coverage = coverage_files(probed_, *namer_, context, options_.coverage,
+                                            options_.source_maps, options_.version);
     run.coverage = written.coverage = coverage.totals;
     run.lines = written.lines = coverage.lines;
     for (auto& [name, writer] : coverage.files) {

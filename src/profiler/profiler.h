@@ -45,8 +45,9 @@ struct ProfilerOptions {
   Counting counting = Counting::none;
   /// When counting began, if later than the first instruction of a launched target.
   std::optional<core::Duration> counted_since{};
-  core::TimePoint started{};             // of the run: times in files count from it
-  std::vector<SourceMap> source_maps{};  // of --coverage
+  core::TimePoint started{};                      // of the run: times in files count from it
+  core::Coverage coverage = core::Coverage::off;  // with Counting::covered
+  std::vector<SourceMap> source_maps{};           // likewise
   std::size_t max_nodes = Profile::kMaxNodes;
   std::string version{};  // of superprofiler, for run.json
   /// Called on the profiler thread for a snapshot: what is known of the run by then.

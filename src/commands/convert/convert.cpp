@@ -62,13 +62,8 @@ Result<void> read_coverage(Input& input, const std::string& directory,
   if (!table) {
     return tl::unexpected(table.error());
   }
-  std::vector<profiler::SourceMap> maps;
-  for (const std::string& text : options.source_maps) {
-    if (auto map = run_files::parse_source_map(text)) {  // the command line was checked
-      maps.push_back(std::move(*map));
-    }
-  }
-  auto read = run_files::read_sources(*table, maps, options.debug_dirs);
+  auto read = run_files::read_sources(*table, run_files::source_maps(options.source_maps),
+                                      options.debug_dirs);
   input.coverage = std::move(*table);
   input.sources = std::move(read.sources);
   input.notes.insert(input.notes.end(), read.notes.begin(), read.notes.end());

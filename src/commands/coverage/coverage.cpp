@@ -30,17 +30,6 @@ int fail(const core::Error& error) {
   return kFailure;
 }
 
-/// The options were checked.
-std::vector<profiler::SourceMap> maps_of(const cli::CoverageOptions& options) {
-  std::vector<profiler::SourceMap> maps;
-  for (const std::string& text : options.source_maps) {
-    if (auto map = run_files::parse_source_map(text)) {
-      maps.push_back(std::move(*map));
-    }
-  }
-  return maps;
-}
-
 int show(const cli::CoverageOptions& options) {
   const auto run = run_files::named_or_newest_run(options.runs.empty() ? "" : options.runs.front());
   if (!run) {
@@ -50,7 +39,8 @@ int show(const cli::CoverageOptions& options) {
   if (!table) {
     return fail(table.error());
   }
-  const auto read = run_files::read_sources(*table, maps_of(options), options.debug_dirs);
+  const auto read = run_files::read_sources(*table, run_files::source_maps(options.source_maps),
+                                            options.debug_dirs);
   if (!run_files::show([&](std::ostream& out) { out << coverage_text(*table, read.sources); })) {
     return fail({"writing to stdout failed"});
   }
@@ -70,7 +60,8 @@ int merge(const cli::CoverageOptions& options) {
     runs.push_back(std::move(*table));
   }
   const profiler::MergedCoverage merged = profiler::merged(runs);
-  const auto read = run_files::read_sources(merged.table, maps_of(options), options.debug_dirs);
+  const auto read = run_files::read_sources(
+      merged.table, run_files::source_maps(options.source_maps), options.debug_dirs);
   const std::size_t slash = options.output.find_last_not_of('/') + 1;
   const std::string path = options.output.substr(0, slash);
   const std::size_t name = path.rfind('/') + 1;
@@ -83,7 +74,10 @@ int merge(const cli::CoverageOptions& options) {
   };
   auto written = write("coverage.tsv",
                        [&](std::ostream& out) { profiler::write_coverage_tsv(out, merged.table); });
-  if (written && !read.sources.files.empty()) {
+  if (read.sources.files.empty()) {  // those of an earlier merge would not match
+    directory->remove("coverage.info");
+    directory->remove("cobertura.xml");
+  } else if (written) {
     written =
         write("coverage.info", [&](std::ostream& out) { profiler::write_lcov(out, read.sources); });
     if (written) {

@@ -1,7 +1,5 @@
 #include "commands/record/stage_options.h"
 
-#include <utility>
-
 #include "arch/native.h"
 #include "commands/record/instrument_choice.h"
 #include "commands/run_files/coverage_sources.h"
@@ -58,11 +56,8 @@ profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
                  : options.no_instrumentation              ? profiler::Counting::none
                  : options.coverage != core::Coverage::off ? profiler::Counting::covered
                                                            : profiler::Counting::probed;
-  for (const std::string& text : options.source_maps) {
-    if (auto map = run_files::parse_source_map(text)) {  // the command line was checked
-      out.source_maps.push_back(std::move(*map));
-    }
-  }
+  out.coverage = options.coverage;
+  out.source_maps = run_files::source_maps(options.source_maps);
   if (options.pid || options.delay.count() > 0) {
     out.counted_since = options.delay;
   }

@@ -65,7 +65,8 @@ core::ControlFlowGraph StaticAnalysis::map(core::AddressRange bounds,
 }
 
 StaticAnalysis::Known& StaticAnalysis::known(const File& file) {
-  return known_[fmt::format("{}{} {}", file.root, file.path, file.image->identity())];
+  return known_[fmt::format("{}{} {} {}", file.root, file.path, file.image->identity(),
+                            file.image->bytes().size())];
 }
 
 /// The target does not wait for this: of a large program it takes a second.

@@ -65,7 +65,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   void begin_references(const File& file, Known& known);
 
   std::atomic<bool> is_over_{false};
-  std::map<std::string, Known> known_;  // by path and ElfImage::identity()
+  std::map<std::string, Known> known_;  // by path, ElfImage::identity() and size
 };
 
 }  // namespace sp::record

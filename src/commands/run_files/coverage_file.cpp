@@ -39,9 +39,12 @@ class TableReader {
     const auto from_function = file.number(function_offset);
     const auto of_function = file.number(function_size);
     const auto reached = file.number(covered);
-    const auto flow = profiler::flow_of(file.raw(ends));
+    const bool is_function = file.raw(ends) == profiler::kFunction;
+    const auto flow =
+        is_function ? std::optional(core::Flow::next) : profiler::flow_of(file.raw(ends));
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 48U;
     if (!begin || !bytes || !from_function || !of_function || !reached || !flow ||
-        *from_function > *begin) {
+        *from_function > *begin || *begin > kMost || *bytes > kMost || *of_function > kMost) {
       return false;
     }
     profiler::CoverageTable::Row& row = table_.rows.emplace_back();
@@ -52,6 +55,7 @@ class TableReader {
     row.kind = file.text(kind);
     row.first_us = file.number(first_us);
     row.source = file.text(source);
+    row.is_function = is_function;
     row.flow = *flow;
     row.leads_to = file.number(leads_to);
     return true;
@@ -115,7 +119,9 @@ void KnownCoverage::add(const profiler::CoverageTable& table) {
   for (const profiler::CoverageTable::Row& row : table.rows) {
     if (row.hits > 0) {
       const auto& module = table.modules[table.functions[row.function].module];
-      by_file_[module.build_id].push_back({row.offset, row.offset + row.size});
+      // Of a function as a whole it is known that its first instruction was executed.
+      const std::uint64_t size = row.is_function ? 1 : row.size;
+      by_file_[module.build_id].push_back({row.offset, row.offset + size});
     }
   }
 }

@@ -28,13 +28,13 @@ Image open_image(const profiler::CoverageTable::Module& module) {
 
 }  // namespace
 
-core::Result<profiler::SourceMap> parse_source_map(const std::string& text) {
-  const std::size_t sign = text.find('=');
-  if (sign == std::string::npos || sign == 0) {
-    return core::fail(fmt::format(
-        "--source-map: '{}' is not FROM=TO, such as /build/pkg-1.2=/home/me/pkg", text));
+std::vector<profiler::SourceMap> source_maps(const std::vector<std::string>& texts) {
+  std::vector<profiler::SourceMap> maps;
+  for (const std::string& text : texts) {
+    const std::size_t sign = text.find('=');
+    maps.push_back({text.substr(0, sign), text.substr(sign + 1)});
   }
-  return profiler::SourceMap{text.substr(0, sign), text.substr(sign + 1)};
+  return maps;
 }
 
 CoverageOfSources read_sources(const profiler::CoverageTable& table,
@@ -59,12 +59,8 @@ CoverageOfSources read_sources(const profiler::CoverageTable& table,
       table, [&](std::uint32_t module, std::uint64_t begin, std::uint64_t end) {
         return symbolizer.lines_of(core::ModuleId{module}, begin, end);
       });
-  const std::vector<std::uint64_t> mapped = profiler::map_sources(result.sources, maps);
-  for (std::size_t i = 0; i < maps.size(); ++i) {
-    if (mapped[i] == 0) {
-      result.notes.push_back(fmt::format("--source-map {}={}: no source is in {}", maps[i].from,
-                                         maps[i].to, maps[i].from));
-    }
+  for (std::string& note : profiler::map_sources(result.sources, maps)) {
+    result.notes.push_back(std::move(note));
   }
   return result;
 }

@@ -3,14 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "core/result.h"
 #include "profiler/formats/drcov.h"
 #include "profiler/line_coverage.h"
 
 namespace sp::run_files {
 
-/// "A=B" as --source-map has it. Error: it is none.
-[[nodiscard]] core::Result<profiler::SourceMap> parse_source_map(const std::string& text);
+/// The values of --source-map, "A=B", which the command line has checked.
+[[nodiscard]] std::vector<profiler::SourceMap> source_maps(const std::vector<std::string>& texts);
 
 struct CoverageOfSources {
   profiler::SourceCoverage sources;
@@ -22,7 +21,7 @@ struct CoverageOfSources {
                                              const std::vector<profiler::SourceMap>& maps,
                                              const std::vector<std::string>& debug_directories);
 
-/// One for each module of the table; of files that are not there, from 0 on.
+/// One for each module of the table; empty for those whose files are not there as they were.
 [[nodiscard]] std::vector<profiler::ImageRange> read_images(const profiler::CoverageTable& table);
 
 }  // namespace sp::run_files

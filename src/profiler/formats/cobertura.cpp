@@ -30,14 +30,9 @@ std::string rates(const Totals& totals) {
 }
 
 Totals sum_of(const std::vector<const File*>& files) {
-  SourceCoverage all;
   Totals sum;
   for (const File* file : files) {
-    const Totals of = SourceCoverage::totals_of(*file);
-    sum.lines += of.lines;
-    sum.lines_hit += of.lines_hit;
-    sum.branches += of.branches;
-    sum.branches_hit += of.branches_hit;
+    sum += SourceCoverage::totals_of(*file);
   }
   return sum;
 }

@@ -49,12 +49,13 @@ void write_coverage_tsv(std::ostream& out, const CoverageTable& table) {
   for (const CoverageTable::Row& row : table.rows) {
     const CoverageTable::Function& function = table.functions[row.function];
     const CoverageTable::Module& module = table.modules[function.module];
-    out << fmt::format(
-        "{}\t{}\t{:#x}\t{}\t{}\t{:#x}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", tsv_cell(module.path),
-        module.build_id, row.offset, row.size, tsv_cell(function.name), row.offset - function.begin,
-        function.size, row.hits > 0 ? 1 : 0, row.kind,
-        row.first_us ? fmt::format("{}", *row.first_us) : std::string(), tsv_cell(row.source),
-        word_of(row.flow), row.leads_to ? fmt::format("{:#x}", *row.leads_to) : std::string());
+    out << fmt::format("{}\t{}\t{:#x}\t{}\t{}\t{:#x}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
+                       tsv_cell(module.path), module.build_id, row.offset, row.size,
+                       tsv_cell(function.name), row.offset - function.begin, function.size,
+                       row.hits > 0 ? 1 : 0, row.kind,
+                       row.first_us ? fmt::format("{}", *row.first_us) : std::string(),
+                       tsv_cell(row.source), row.is_function ? kFunction : word_of(row.flow),
+                       row.leads_to ? fmt::format("{:#x}", *row.leads_to) : std::string());
   }
 }
 

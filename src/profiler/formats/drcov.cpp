@@ -26,8 +26,11 @@ void for_each_piece(const CoverageTable& table, std::span<const ImageRange> imag
                     const Visit& visit) {
   for (const CoverageTable::Row& row : table.rows) {
     const std::uint32_t module = table.functions[row.function].module;
-    const std::uint64_t base = images[module].begin;
-    if (row.hits == 0 || module > kLargest || row.offset < base) {
+    const ImageRange& image = images[module];
+    const std::uint64_t base = image.begin;
+    if (row.hits == 0 || module > kLargest || row.offset < base || row.offset >= image.end ||
+        row.size > image.end - row.offset ||
+        row.offset + row.size - base > std::numeric_limits<std::uint32_t>::max()) {
       continue;
     }
     for (std::uint64_t done = 0; done < row.size; done += kLargest) {
@@ -42,11 +45,10 @@ std::uint64_t write_drcov(std::ostream& out, const CoverageTable& table,
                           std::span<const ImageRange> images) {
   out << "DRCOV VERSION: 2\nDRCOV FLAVOR: drcov-64\n"
       << fmt::format("Module Table: version 2, count {}\n", table.modules.size())
-      << "Columns: id, base, end, entry, checksum, timestamp, path\n";
+      << "Columns: id, base, end, entry, path\n";
   for (std::size_t i = 0; i < table.modules.size(); ++i) {
-    out << fmt::format("{:3}, {:#018x}, {:#018x}, {:#018x}, {:#010x}, {:#010x}, {}\n", i,
-                       images[i].begin, images[i].end, 0, 0, 0,
-                       folded_blanks(table.modules[i].path));
+    out << fmt::format("{:3}, {:#018x}, {:#018x}, {:#018x}, {}\n", i, images[i].begin,
+                       images[i].end, 0, folded_blanks(table.modules[i].path));
   }
   std::uint64_t blocks = 0;
   for_each_piece(table, images, [&](auto, auto, auto) { ++blocks; });

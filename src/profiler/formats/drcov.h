@@ -15,7 +15,8 @@ struct ImageRange {
 };
 
 /// DynamoRIO's drcov file, version 2: the blocks that were reached, for Lighthouse and others.
-/// `images` has one for each module of the table. Returns how many blocks were written.
+/// `images` has one for each module of the table; blocks outside of it are left out. Returns how
+/// many blocks were written.
 std::uint64_t write_drcov(std::ostream& out, const CoverageTable& table,
                           std::span<const ImageRange> images);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 #include <string>
 
@@ -13,12 +14,19 @@ namespace {
 /// The format has no escapes; a line is one record.
 std::string record_text(std::string_view text) { return folded_blanks(utf8_text(text)); }
 
+/// lcov and genhtml take a name to end at a comma.
+std::string name_text(std::string_view name) {
+  std::string text = record_text(name);
+  std::replace(text.begin(), text.end(), ',', ';');
+  return text;
+}
+
 void write_functions(std::ostream& out, const SourceCoverage::File& file) {
   for (const SourceCoverage::Function& function : file.functions) {
-    out << fmt::format("FN:{},{}\n", function.line, record_text(function.name));
+    out << fmt::format("FN:{},{}\n", function.line, name_text(function.name));
   }
   for (const SourceCoverage::Function& function : file.functions) {
-    out << fmt::format("FNDA:{},{}\n", function.hits, record_text(function.name));
+    out << fmt::format("FNDA:{},{}\n", function.hits, name_text(function.name));
   }
 }
 

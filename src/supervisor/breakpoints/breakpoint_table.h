@@ -157,6 +157,8 @@ class BreakpointTable {
     restore(kEverywhere);
     may_insert_ = false;
   }
+  static constexpr core::AddressRange kEverywhere{core::Address{0},
+                                                  core::Address{~std::uint64_t{0}}};
   /// The breakpoints in a range.
   [[nodiscard]] std::vector<BreakpointSite*> inserted_in(core::AddressRange range);
   /// Removes the breakpoints in a range.
@@ -207,9 +209,6 @@ class BreakpointTable {
   [[nodiscard]] bool maps_are_old() const { return original_.maps_are_old(); }
 
  private:
-  static constexpr core::AddressRange kEverywhere{core::Address{0},
-                                                  core::Address{~std::uint64_t{0}}};
-
   /// Makes copied memory hold exactly the breakpoints that the table says.
   void resync_all();
   bool add_to_journal(BreakpointSite& site);

@@ -57,7 +57,8 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
       next = tick(now, next, affinity);
     }
     core::TimePoint until = std::min(next - lead, now + kIdleRound);
-    if (options_.holds_cpus && options_.follow_cpu && dense_stops_.look(now)) {
+    if (options_.holds_cpus && options_.follow_cpu && affinity.cpus() > 1 &&
+        dense_stops_.look(now)) {
       until = std::min(until, now + DenseStops::kRound);
       pair.hold_until(until);
     }

@@ -18,6 +18,9 @@ TEST(Coverage, is_of_blocks_or_of_functions) {
 
 TEST(Coverage, samples_less) {
   EXPECT_EQ(record({"--coverage", "--", "true"}).interval, std::chrono::milliseconds(10));
+  EXPECT_EQ(record({"--coverage", "--", "true"}).overhead_percent, 0);
+  EXPECT_EQ(record({"--coverage", "-i", "1ms", "--", "true"}).overhead_percent, 25);
+  EXPECT_EQ(record({"--coverage", "--overhead", "5", "--", "true"}).overhead_percent, 5);
   EXPECT_EQ(record({"--coverage", "-i", "1ms", "--", "true"}).interval,
             std::chrono::milliseconds(1));
 }

@@ -117,12 +117,12 @@ CoverageTable two_functions() {
   table.modules = {{"/bin/demo", "ab12"}, {"/lib/libx <1>.so", ""}};
   table.functions = {
       {0, "main", 0x1000, 0x40}, {0, "helper(int, char&)", 0x1040, 0x20}, {1, "f", 0x100, 0x10}};
-  table.rows = {{0, 0x1000, 0x10, 1, "exact", 7, "/src/demo.c:3", Flow::branch, 0x1020},
-                {0, 0x1010, 0x10, 0, "exact", {}, "/src/demo.c:4", Flow::jump, 0x1030},
-                {0, 0x1020, 0x10, 1, "exact", 9, "/src/demo.c:5", Flow::next, {}},
-                {0, 0x1030, 0x10, 1, "exact", 9, "/src/demo.c:7", Flow::ret, {}},
-                {1, 0x1040, 0x20, 0, "exact", {}, "/src/demo.h:1", Flow::next, {}},
-                {2, 0x100, 0x10, 1, "exact-since:1.000", 4, "", Flow::ret, {}}};
+  table.rows = {{0, 0x1000, 0x10, 1, "exact", 7, "/src/demo.c:3", false, Flow::branch, 0x1020},
+                {0, 0x1010, 0x10, 0, "exact", {}, "/src/demo.c:4", false, Flow::jump, 0x1030},
+                {0, 0x1020, 0x10, 1, "exact", 9, "/src/demo.c:5", false, Flow::next, {}},
+                {0, 0x1030, 0x10, 1, "exact", 9, "/src/demo.c:7", false, Flow::ret, {}},
+                {1, 0x1040, 0x20, 0, "exact", {}, "/src/demo.h:1", true, Flow::next, {}},
+                {2, 0x100, 0x10, 1, "exact-since:1.000", 4, "", false, Flow::ret, {}}};
   return table;
 }
 
@@ -194,8 +194,9 @@ TEST(LineCoverage, leaves_out_what_the_compiler_has_added) {
 
 TEST(LineCoverage, finds_sources_elsewhere) {
   SourceCoverage sources = source_coverage(two_functions(), lines_of_two);
-  const auto files = map_sources(sources, {{"/sr", "/x"}, {"/src", "/home/me"}, {"/build", "/"}});
-  EXPECT_EQ(files, (std::vector<std::uint64_t>{0, 2, 0}));
+  const auto notes = map_sources(sources, {{"/sr", "/x"}, {"/src", "/home/me"}, {"/build", "/"}});
+  EXPECT_EQ(notes, (std::vector<std::string>{"--source-map /sr=/x: no source is in /sr",
+                                             "--source-map /build=/: no source is in /build"}));
   EXPECT_EQ(sources.files[0].path, "/home/me/demo.c");
 }
 
@@ -222,13 +223,16 @@ TEST(CoverageFormats, are_as_their_readers_expect) {
 TEST(Drcov, has_the_blocks_that_were_reached) {
   CoverageTable table = two_functions();
   table.rows[3].size = 0x10005;  // more than the format's 16 bits hold
-  const std::vector<ImageRange> images = {{0x1000, 0x2000}, {0, 0x1000}};
+  table.rows.push_back({2, 0x2000, 0x10, 1, "exact", 4, "", false, Flow::ret, {}});  // not in it
+  const std::vector<ImageRange> images = {{0x1000, 0x20000}, {0, 0x1000}};
   std::uint64_t blocks = 0;
   const std::string text =
       text_of([&](std::ostream& out) { blocks = write_drcov(out, table, images); });
   EXPECT_EQ(blocks, 5U);
   EXPECT_TRUE(text.starts_with("DRCOV VERSION: 2\n"));
-  EXPECT_NE(text.find("  0, 0x0000000000001000, 0x0000000000002000, "), std::string::npos);
+  EXPECT_NE(
+      text.find("  0, 0x0000000000001000, 0x0000000000020000, 0x0000000000000000, /bin/demo\n"),
+      std::string::npos);
   const std::string rows = text.substr(text.find("5 bbs\n") + 6);
   EXPECT_EQ(rows.substr(0, 8), std::string("\0\0\0\0\x10\0\0\0", 8));
   EXPECT_EQ(rows.substr(8, 8), std::string("\x20\0\0\0\x10\0\0\0", 8));
@@ -258,17 +262,29 @@ TEST(CoverageMerge, cuts_blocks_where_one_run_has_cut_them) {
   a.functions = {{0, "main", 0x1000, 0x40}};
   CoverageTable b = a;
   CoverageTable c = a;
-  a.rows = {{0, 0x1000, 0x10, 1, "exact", 7, "", Flow::ret, {}}};
-  b.rows = {{0, 0x1000, 0x8, 0, "exact", {}, "", Flow::next, {}},
-            {0, 0x1008, 0x8, 0, "exact", {}, "", Flow::ret, {}},
-            {0, 0x1020, 0x8, 0, "exact-since:1.000", {}, "", Flow::ret, {}}};
-  c.rows = {{0, 0x1000, 0x40, 0, "exact", {}, "", Flow::next, {}}};  // never entered
+  a.rows = {{0, 0x1000, 0x10, 1, "exact", 7, "", false, Flow::ret, {}}};
+  b.rows = {{0, 0x1000, 0x8, 0, "exact", {}, "", false, Flow::next, {}},
+            {0, 0x1008, 0x8, 0, "exact", {}, "", false, Flow::ret, {}},
+            {0, 0x1020, 0x8, 0, "exact-since:1.000", {}, "", false, Flow::ret, {}}};
+  c.rows = {{0, 0x1000, 0x40, 0, "exact", {}, "", true, Flow::next, {}}};  // never entered
   const std::vector<CoverageTable> all = {a, b, c};
   const MergedCoverage merged = profiler::merged(all);
   ASSERT_EQ(merged.table.rows.size(), 3U);
   EXPECT_EQ(reached_in(merged.table), (std::vector<std::uint64_t>{0x1000, 0x1008}));
   EXPECT_EQ(merged.table.rows[1].flow, Flow::ret);
   EXPECT_EQ(merged.table.rows[2].kind, "exact-since:1.000");
+}
+
+TEST(CoverageMerge, takes_a_function_that_was_entered_for_its_first_block) {
+  CoverageTable blocks = two_functions();
+  CoverageTable functions = two_functions();
+  blocks.rows[0].hits = blocks.rows[2].hits = 0;
+  functions.rows = {{0, 0x1000, 0x40, 1, "exact", 7, "", true, Flow::next, {}}};
+  const std::vector<CoverageTable> both = {blocks, functions};
+  const MergedCoverage merged = profiler::merged(both);
+  EXPECT_EQ(reached_in(merged.table), (std::vector<std::uint64_t>{0x1000, 0x1030, 0x100}));
+  const std::vector<CoverageTable> alone = {functions};
+  EXPECT_TRUE(profiler::merged(alone).table.rows.front().is_function);
 }
 
 TEST(CoverageMerge, keeps_builds_apart) {

@@ -56,16 +56,14 @@ void stop_watching(ProbedCode& code, ProbedBlock& jump, core::TimePoint now) {
 }
 
 /// Removes what is left of probes of blocks that need none any more.
-void remove_needless_probes(ProbedCode& code, const ProbedFunction& function) {
-  std::vector<BreakpointSite*> sites;
-  for (BreakpointSite* const site : code.inserted_in(function.bounds)) {
+void remove_needless_probes(ProbedCode& code, core::AddressRange range) {
+  std::vector<BreakpointSite*> sites = code.inserted_in(range);
+  std::erase_if(sites, [&](const BreakpointSite* site) {
     const bool is_probe = site->block != BreakpointSite::kNoBlock &&
                           site->block != BreakpointSite::kSharedLibraryEvent;
-    if (is_probe && site->gate == Gate::none && !code.needs_probe(code.block_of(*site)) &&
-        !code.is_in_loader_function(site->instruction.address)) {
-      sites.push_back(site);
-    }
-  }
+    return !is_probe || site->gate != Gate::none || code.needs_probe(code.block_of(*site)) ||
+           code.is_in_loader_function(site->instruction.address);
+  });
   code.remove_all(std::move(sites));
 }
 
@@ -122,41 +120,51 @@ void drop_known_probes(ProbedCode& code) {
     return;
   }
   std::vector<Address> entered;
-  for (ProbedFunction& function : code.functions().all()) {
+  for (const ProbedFunction& function : code.functions().all()) {
     const Place place = place_of(code, function.bounds.begin);
-    const std::uint64_t begin = function.bounds.begin.value() - place.bias;
-    const std::uint64_t end = function.bounds.end.value() - place.bias;
-    if (place.file == nullptr || !place.file->reached.has_any_in(begin, end)) {
+    const bool is_mapped = code.functions().at(function.bounds.begin) == &function;
+    if (!is_mapped || place.file == nullptr ||
+        !place.file->reached.has_any_in(function.bounds.begin.value() - place.bias,
+                                        function.bounds.end.value() - place.bias)) {
       continue;
     }
     if (function.state == ProbedFunction::State::awaiting_entry) {
-      for (const std::uint64_t known : place.file->reached.begins_in(begin, end)) {
-        function.known_leaders.push_back(Address{known + place.bias});
-      }
       entered.push_back(function.bounds.begin);
-      continue;
+    } else {
+      note_known_blocks(code, function);
     }
-    note_known_blocks(code, function);
-    remove_needless_probes(code, function);
   }
+  remove_needless_probes(code, BreakpointTable::kEverywhere);
   for (const Address entry : entered) {
     code.instrument_function(entry, std::nullopt);
   }
 }
 
 void resolve_known_jumps(ProbedCode& code, Address entry) {
-  constexpr int kMost = 2'000;
+  constexpr core::Duration kRound = std::chrono::milliseconds(1);
+  constexpr core::Duration kMost = std::chrono::seconds(2);  // in a run
   ProbedFunction* const function = code.functions().at(entry);
   const bool has_any =
       function != nullptr &&
       std::any_of(function->blocks.begin(), function->blocks.end(), [&](std::uint32_t number) {
         return code.block(number).is_known && is_watched(*function, code.block(number));
       });
-  for (int i = 0; has_any && i < kMost && !resolve_jumps(code, *function); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  core::Duration& waited = code.coverage()->waited();
+  while (has_any && !resolve_jumps(code, *function) && waited < kMost) {
+    std::this_thread::sleep_for(kRound);
+    waited += kRound;
   }
   if (has_any) {
-    remove_needless_probes(code, *function);
+    remove_needless_probes(code, function->bounds);
+  }
+}
+
+void end_unentered(ProbedCode& code, core::TimePoint now) {
+  for (const ProbedFunction& function : code.functions().all()) {
+    if (function.state == ProbedFunction::State::awaiting_entry &&
+        code.functions().at(function.bounds.begin) == &function) {
+      code.untold_functions().push_back({function.bounds.begin, function.bounds.size(), now});
+    }
   }
 }
 

@@ -24,6 +24,8 @@ void drop_known_probes(ProbedCode& code);
 /// The function at `entry`, in a process that has not begun: probes on indirect jumps that are
 /// known to be reached are removed where these jumps lead to known places alone. May wait for that.
 void resolve_known_jumps(ProbedCode& code, core::Address entry);
+/// Functions that were not entered lose their probes: they are told as not seen from `now` on.
+void end_unentered(ProbedCode& code, core::TimePoint now);
 /// A thread has come to a block's probe. True where that was removed and the thread is to execute
 /// its instruction; false where the probe stays.
 [[nodiscard]] bool reach(ProbedCode& code, BreakpointSite& site, core::TimePoint now);

@@ -11,6 +11,7 @@
 #include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/probes/coverage.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
@@ -179,6 +180,9 @@ void ProbeMaintenance::give_up(const Tracee& tracee, std::string_view reason) {
   std::vector<std::uint32_t> all(code.blocks().size());
   std::iota(all.begin(), all.end(), 0U);
   code.remove_probes(all, core::Clock::now());
+  if (code.coverage() != nullptr) {
+    end_unentered(code, core::Clock::now());
+  }
   code.restore_all();
   modules_.flush(*tracee.process, tracee.id);
   core::log_note("process {} {}: from here on it is only sampled", tracee.process->id.pid, reason);

@@ -141,7 +141,6 @@ core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
   }
   std::set<Address> leaders(function.landing_pads.begin(), function.landing_pads.end());
   leaders.insert(function.bounds.begin);
-  leaders.insert(function.known_leaders.begin(), function.known_leaders.end());
   leaders.insert(entered.begin(), entered.end());
   for (const std::uint32_t number : function.blocks) {
     leaders.insert(blocks_[number].start);
@@ -152,9 +151,11 @@ core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
 }
 
 Address ProbedCode::choose_probe_of(const ProbedFunction& function, const core::BasicBlock& block) {
-  if (coverage_ != nullptr && !is_unresolved_jump(function, block.last.address) &&
-      !is_in_sequence(*this, block.start)) {
-    return block.last.flow == core::Flow::stop ? Address{} : block.start;
+  const bool is_whole = coverage_ != nullptr && coverage_->wanted() == core::Coverage::function;
+  if (is_whole || (coverage_ != nullptr && !is_unresolved_jump(function, block.last.address) &&
+                   !is_in_sequence(*this, block.start))) {
+    const bool stops = block.last.flow == core::Flow::stop && block.last.address == block.start;
+    return stops ? Address{} : block.start;
   }
   return choose_probe(
       block, [this](Address from, std::span<std::byte> into) { return fetch(from, into); },
@@ -172,7 +173,7 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
     }
     BreakpointSite& site = site_of(*instruction);
     site.block = number;
-    if (!site.inserted && !block.until && needs_probe(block)) {
+    if (!site.inserted && is_to_have_probe(block)) {
       sites.push_back(&site);
     }
   }
@@ -182,13 +183,18 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
   remove_entry_breakpoint(function);
 }
 
+bool ProbedCode::is_to_have_probe(const Block& block) const {
+  // Where something may not be seen any more, what is seen still counts.
+  return (coverage_ != nullptr || !block.until) && needs_probe(block);
+}
+
 bool ProbedCode::needs_probe(const Block& block) const {
   return !block.is_reached || is_watched(functions_.all()[block.function], block);
 }
 
 CoveredFile* ProbedCode::covered_file(Address address) {
   const FunctionIndex::Module* const module = functions_.module_at(address);
-  if (coverage_ == nullptr || module == nullptr) {
+  if (coverage_ == nullptr || module == nullptr || module->file.image == nullptr) {
     return nullptr;
   }
   const auto [known, is_new] = covered_files_.try_emplace(module->mapped.begin);

@@ -60,8 +60,7 @@ class ProbedCode : public InstrumentedCode {
 
   [[nodiscard]] bool should_reinsert(const BreakpointSite& site) const override {
     return site.gate != Gate::none ||
-           (site.block != BreakpointSite::kNoBlock && !blocks_[site.block].until &&
-            needs_probe(blocks_[site.block]));
+           (site.block != BreakpointSite::kNoBlock && is_to_have_probe(blocks_[site.block]));
   }
 
   void unmap_memory(pid_t tid) override { unmap_copies(*this, tid); }
@@ -189,6 +188,7 @@ class ProbedCode : public InstrumentedCode {
   /// Null: executions are counted.
   [[nodiscard]] RunCoverage* coverage() const { return coverage_; }
   [[nodiscard]] bool needs_probe(const Block& block) const;
+  [[nodiscard]] bool is_to_have_probe(const Block& block) const;
   /// The file with the code there; null: none of which coverage is wanted.
   [[nodiscard]] CoveredFile* covered_file(core::Address address);
   [[nodiscard]] CodeAnalysis& analysis() { return analysis_; }

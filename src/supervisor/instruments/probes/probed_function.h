@@ -36,7 +36,6 @@ struct ProbedFunction {
   core::AddressRange bounds;
   bool has_known_end = true;  // false: of code without a symbol, which ends where its blocks do
   std::vector<core::Address> landing_pads;
-  std::vector<core::Address> known_leaders;  // that other processes or earlier runs found
   State state = State::awaiting_entry;
   std::vector<core::Address> unresolved;  // indirect jumps with unknown targets
   bool are_jumps_looked_at = false;       // whether they may lead to unknown places

@@ -18,7 +18,6 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
   std::vector<BreakpointSite*> entries;
   std::vector<Address> known;  // with code that was reached elsewhere
   CoveredFile* const covered = code.covered_file(mapped.begin);
-  const bool tells = covered != nullptr && !std::exchange(covered->is_told, true);
   for (const core::CandidateFunction& planned : plan.functions) {
     const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
     if (!mapped.contains(bounds.begin) || bounds.end > mapped.end) {
@@ -34,13 +33,10 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
       function.landing_pads.push_back(Address{pad + bias});
     }
     function.since = since;
-    if (tells) {
-      code.untold_functions().push_back({bounds.begin, bounds.end - bounds.begin});
+    if (covered != nullptr && covered->told.insert(planned.begin).second) {
+      code.untold_functions().push_back({bounds.begin, bounds.size(), {}});
     }
     if (covered != nullptr && covered->reached.has_any_in(planned.begin, planned.end)) {
-      for (const std::uint64_t begin : covered->reached.begins_in(planned.begin, planned.end)) {
-        function.known_leaders.push_back(Address{begin + bias});
-      }
       known.push_back(bounds.begin);
     } else if (first->flow != core::Flow::stop) {
       entries.push_back(&code.entry_site(*first));

@@ -6,7 +6,6 @@
 namespace sp::supervisor {
 
 void ReachedRanges::add(std::uint64_t begin, std::uint64_t end) {
-  begins_.insert(begin);
   auto next = ends_.lower_bound(begin);
   if (next != ends_.begin() && std::prev(next)->second >= begin) {
     next = std::prev(next);
@@ -27,10 +26,6 @@ bool ReachedRanges::contains(std::uint64_t address) const {
 bool ReachedRanges::has_any_in(std::uint64_t begin, std::uint64_t end) const {
   const auto next = ends_.lower_bound(begin);
   return contains(begin) || (next != ends_.end() && next->first < end);
-}
-
-std::vector<std::uint64_t> ReachedRanges::begins_in(std::uint64_t begin, std::uint64_t end) const {
-  return {begins_.lower_bound(begin), begins_.lower_bound(end)};
 }
 
 CoveredFile& RunCoverage::file(const CodeAnalysis::File& file, CodeAnalysis& analysis) {

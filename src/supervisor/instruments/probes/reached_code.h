@@ -4,9 +4,8 @@
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
-#include "core/address.h"
+#include "core/clock.h"
 #include "core/coverage.h"
 #include "supervisor/instruments/code_analysis.h"
 
@@ -20,18 +19,15 @@ class ReachedRanges {
   [[nodiscard]] bool contains(std::uint64_t address) const;
   [[nodiscard]] bool has_any_in(std::uint64_t begin, std::uint64_t end) const;
   [[nodiscard]] bool empty() const { return ends_.empty(); }
-  /// Where those in [begin, end) begin, as they were added.
-  [[nodiscard]] std::vector<std::uint64_t> begins_in(std::uint64_t begin, std::uint64_t end) const;
 
  private:
   std::map<std::uint64_t, std::uint64_t> ends_;  // by begin; no two touch each other
-  std::set<std::uint64_t> begins_;
 };
 
 /// A file of which coverage is wanted.
 struct CoveredFile {
   ReachedRanges reached;  // in the run so far, by any process, and before it (--coverage-known)
-  bool is_told = false;   // what functions it has
+  std::set<std::uint64_t> told;  // the begins of functions that the profiler knows of
   /// How often indirect jumps with unknown destinations were seen, by their ELF addresses.
   std::map<std::uint64_t, std::uint64_t> watched_jumps{};
 };
@@ -45,12 +41,15 @@ class RunCoverage {
   [[nodiscard]] core::Coverage wanted() const { return wanted_; }
   /// How often something was reached for the first time in the run.
   [[nodiscard]] std::uint64_t& news() { return news_; }
+  /// How long processes have waited for what is found out in the background.
+  [[nodiscard]] core::Duration& waited() { return waited_; }
   /// Asks `analysis` what was reached before the run, the first time.
   [[nodiscard]] CoveredFile& file(const CodeAnalysis::File& file, CodeAnalysis& analysis);
 
  private:
   core::Coverage wanted_;
   std::uint64_t news_ = 0;
+  core::Duration waited_{};
   std::map<std::string, CoveredFile> files_;
 };
 

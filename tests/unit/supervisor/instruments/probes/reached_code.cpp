@@ -29,15 +29,6 @@ TEST(ReachedRanges, tell_whether_a_function_has_any) {
   EXPECT_FALSE(ranges.has_any_in(0x110, 0x200));
 }
 
-TEST(ReachedRanges, remember_where_blocks_begin) {
-  ReachedRanges ranges;
-  ranges.add(0x100, 0x110);
-  ranges.add(0x108, 0x110);  // cut out of it later
-  ranges.add(0x110, 0x118);
-  EXPECT_EQ(ranges.begins_in(0x100, 0x110), (std::vector<std::uint64_t>{0x100, 0x108}));
-  EXPECT_FALSE(ranges.contains(0x118));
-}
-
 /// An analysis that knows of one file what an earlier run has reached.
 class Known final : public CodeAnalysis {
  public:
