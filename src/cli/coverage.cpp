@@ -37,7 +37,7 @@ Result<void> read_coverage_options(const Arguments& given, RecordOptions& option
     return {};
   }
   const bool plain = *value == Arguments::kPlain;
-  if (const auto known = plain ? Result<void>{} : check_choice("coverage", *value); !known) {
+  if (auto known = plain ? Result<void>{} : check_choice("coverage", *value); !known) {
     return known;
   }
   if (given.has("no-instrumentation") || options.single != Single::off) {
