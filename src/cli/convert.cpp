@@ -70,12 +70,9 @@ Result<ConvertOptions> read_convert(const Arguments& given) {
     return fail(
         fmt::format("--module is for -f bolt and autofdo; {} has all modules", options.format));
   }
-  auto maps = read_source_maps(given);
-  if (!maps) {
-    return tl::unexpected(maps.error());
+  if (const auto read = read_source_places(given, options.source_maps, options.debug_dirs); !read) {
+    return tl::unexpected(read.error());
   }
-  options.source_maps = std::move(*maps);
-  options.debug_dirs = given.all("debug-dir");
   return options;
 }
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/read.h"
@@ -12,8 +11,10 @@ namespace sp::cli {
 using core::fail;
 using core::Result;
 
-Result<std::vector<std::string>> read_source_maps(const Arguments& given) {
-  std::vector<std::string> maps = given.all("source-map");
+Result<void> read_source_places(const Arguments& given, std::vector<std::string>& maps,
+                                std::vector<std::string>& debug_dirs) {
+  maps = given.all("source-map");
+  debug_dirs = given.all("debug-dir");
   for (const std::string& map : maps) {
     const std::size_t sign = map.find('=');
     if (sign == std::string::npos || sign == 0) {
@@ -21,7 +22,7 @@ Result<std::vector<std::string>> read_source_maps(const Arguments& given) {
           "--source-map: '{}' is not FROM=TO, such as /build/pkg-1.2=/home/me/pkg", map));
     }
   }
-  return maps;
+  return {};
 }
 
 Result<void> read_coverage_options(const Arguments& given, RecordOptions& options) {
@@ -61,8 +62,7 @@ Result<void> read_coverage_options(const Arguments& given, RecordOptions& option
     // Samples are few, and probes have no budget: each costs something once.
     options.overhead_percent = given.has("overhead") ? options.overhead_percent : 0;
   }
-  return read_source_maps(given).map(
-      [&](std::vector<std::string>&& maps) { options.source_maps = std::move(maps); });
+  return read_source_places(given, options.source_maps, options.debug_dirs);
 }
 
 Result<CoverageOptions> read_coverage_command(const Arguments& given) {
@@ -92,12 +92,9 @@ Result<CoverageOptions> read_coverage_command(const Arguments& given) {
   if (!options.merges && given.has("output")) {
     return fail("coverage prints a run; -o is for coverage merge, and for convert -f lcov");
   }
-  auto maps = read_source_maps(given);
-  if (!maps) {
-    return tl::unexpected(maps.error());
+  if (const auto read = read_source_places(given, options.source_maps, options.debug_dirs); !read) {
+    return tl::unexpected(read.error());
   }
-  options.source_maps = std::move(*maps);
-  options.debug_dirs = given.all("debug-dir");
   return options;
 }
 

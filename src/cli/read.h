@@ -33,8 +33,10 @@ namespace sp::cli {
 [[nodiscard]] core::Result<void> read_coverage_options(const Arguments& given,
                                                        RecordOptions& options);
 
-/// The values of --source-map.
-[[nodiscard]] core::Result<std::vector<std::string>> read_source_maps(const Arguments& given);
+/// --source-map and --debug-dir.
+[[nodiscard]] core::Result<void> read_source_places(const Arguments& given,
+                                                    std::vector<std::string>& maps,
+                                                    std::vector<std::string>& debug_dirs);
 
 /// As read_record(), where --interval is not the sampling's.
 [[nodiscard]] core::Result<RecordOptions> read_live(const Arguments& given);
