@@ -11,9 +11,11 @@
 #include "arch/atomic_sequence.h"
 #include "arch/emulation.h"
 #include "arch/jump_table.h"
+#include "arch/left_code.h"
 #include "arch/syscall_site.h"
 #include "core/address.h"
 #include "core/instruction.h"
+#include "core/sled.h"
 #include "core/stack.h"
 
 namespace sp::arch {
@@ -37,6 +39,8 @@ concept Isa = requires(const typename T::Registers& registers,
   // The general register with this number in instructions.
   { T::general_register(mutable_registers, unsigned{}) } -> std::same_as<std::uint64_t&>;
   { T::to_dwarf(registers) } -> std::same_as<core::DwarfRegisters>;
+  // Where a call returns to whose function is about to execute its first instruction.
+  { T::return_address(registers, memory) } -> std::same_as<std::optional<core::Address>>;
   // Bytes below sp that a leaf function may use (128 on x86-64, 0 on AArch64).
   { T::kRedZone } -> std::convertible_to<std::uint64_t>;
   // The base of the segment through which copied code addresses its thread's counters; false: the
@@ -66,6 +70,12 @@ concept Isa = requires(const typename T::Registers& registers,
 
   // syscall_sites.h: where code makes one of those system calls.
   { T::find_syscall_sites(bytes, names) } -> std::same_as<std::vector<SyscallSite>>;
+
+  // sleds.h: the code at places that a compiler left for instrumentation.
+  { T::sled_shape(core::SledKind{}, std::uint8_t{}) } -> std::same_as<SledShape>;
+  { T::sled_state(bytes, core::SledKind{}, std::uint8_t{}) } -> std::same_as<SledState>;
+  { T::nop_bytes(bytes) } -> std::same_as<std::size_t>;
+  { T::hook_call(bytes, address) } -> std::same_as<HookCall>;
 
   // breakpoint.h
   { T::kBreakpoint } -> std::convertible_to<std::span<const std::byte>>;

@@ -17,6 +17,7 @@
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/relocate.h"
 #include "arch/aarch64/single_step.h"
+#include "arch/aarch64/sleds.h"
 #include "arch/aarch64/syscall.h"
 #include "arch/aarch64/syscall_sites.h"
 #include "arch/isa.h"
@@ -51,6 +52,10 @@ struct AArch64 {
   static core::DwarfRegisters to_dwarf(const Registers& registers) {
     return aarch64::to_dwarf(registers);
   }
+  static std::optional<core::Address> return_address(const Registers& registers,
+                                                     MemoryAccess& memory) {
+    return aarch64::return_address(registers, memory);
+  }
   static std::uint64_t counter_base(const Registers& registers) {
     return aarch64::counter_base(registers);
   }
@@ -77,6 +82,19 @@ struct AArch64 {
   static std::vector<SyscallSite> find_syscall_sites(std::span<const std::byte> text,
                                                      std::span<const std::string_view> names) {
     return aarch64::find_syscall_sites(text, names);
+  }
+  static SledShape sled_shape(core::SledKind kind, std::uint8_t version) {
+    return aarch64::sled_shape(kind, version);
+  }
+  static SledState sled_state(std::span<const std::byte> bytes, core::SledKind kind,
+                              std::uint8_t version) {
+    return aarch64::sled_state(bytes, kind, version);
+  }
+  static std::size_t nop_bytes(std::span<const std::byte> bytes) {
+    return aarch64::nop_bytes(bytes);
+  }
+  static HookCall hook_call(std::span<const std::byte> bytes, core::Address address) {
+    return aarch64::hook_call(bytes, address);
   }
 
   static constexpr bool kStepOutlivesTracer = true;

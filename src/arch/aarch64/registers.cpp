@@ -16,6 +16,11 @@ void set_counter_base(Registers& /*registers*/, std::uint64_t /*base*/) {}
 
 bool uses_counter_segment(const Registers& /*registers*/) { return false; }
 
+std::optional<core::Address> return_address(const Registers& registers, MemoryAccess& /*memory*/) {
+  constexpr unsigned kLink = 30;
+  return core::Address{registers.x.at(kLink)};
+}
+
 core::DwarfRegisters to_dwarf(const Registers& registers) {
   core::DwarfRegisters dwarf;
   std::ranges::copy(registers.x, dwarf.values.begin());

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
+#include "arch/emulation.h"
 #include "core/address.h"
 #include "core/stack.h"
 
@@ -27,6 +29,9 @@ inline constexpr std::uint64_t kRedZone = 0;
 void set_pc(Registers& registers, core::Address pc);
 /// A signature in a code pointer may be in any of the bits above those of an address.
 inline constexpr std::uint64_t kCodePointerMask = ~std::uint64_t{0} << 48U;
+/// At a function's first instruction.
+[[nodiscard]] std::optional<core::Address> return_address(const Registers& registers,
+                                                          MemoryAccess& memory);
 [[nodiscard]] core::DwarfRegisters to_dwarf(const Registers& registers);
 
 /// There is no register to address a thread's counters with that programs leave alone.

@@ -1,5 +1,9 @@
 #include "arch/x86_64/registers.h"
 
+#include <array>
+#include <bit>
+#include <cstddef>
+
 namespace sp::arch::x86_64 {
 
 core::Address pc(const Registers& registers) { return core::Address{registers.rip}; }
@@ -14,6 +18,14 @@ void set_counter_base(Registers& registers, std::uint64_t base) { registers.gs_b
 
 bool uses_counter_segment(const Registers& registers) {
   return registers.gs_base != 0 || registers.gs != 0;
+}
+
+std::optional<core::Address> return_address(const Registers& registers, MemoryAccess& memory) {
+  std::array<std::byte, sizeof(std::uint64_t)> word{};
+  if (!memory.read(sp(registers), word)) {
+    return std::nullopt;
+  }
+  return core::Address{std::bit_cast<std::uint64_t>(word)};
 }
 
 core::DwarfRegisters to_dwarf(const Registers& r) {

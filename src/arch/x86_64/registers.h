@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "arch/emulation.h"
 #include "core/address.h"
 #include "core/stack.h"
 
@@ -47,6 +49,9 @@ inline constexpr std::uint64_t kRedZone = 128;
 [[nodiscard]] core::Address pc(const Registers& registers);
 [[nodiscard]] core::Address sp(const Registers& registers);
 void set_pc(Registers& registers, core::Address pc);
+/// At a function's first instruction.
+[[nodiscard]] std::optional<core::Address> return_address(const Registers& registers,
+                                                          MemoryAccess& memory);
 [[nodiscard]] core::DwarfRegisters to_dwarf(const Registers& registers);
 
 /// Counters of copied code are addressed through gs, which 64-bit Linux leaves to programs. The
