@@ -18,7 +18,9 @@
 #include "commands/info/info.h"
 #include "commands/record/record.h"
 #include "commands/report/report.h"
+#include "commands/symbols/symbols.h"
 #include "commands/top/top.h"
+#include "commands/xray/xray.h"
 
 namespace {
 
@@ -82,6 +84,12 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::CoverageOptions>(&parsed)) {
     return sp::coverage::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::XrayOptions>(&parsed)) {
+    return sp::xray::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::SymbolsOptions>(&parsed)) {
+    return sp::symbols_command::run(*options);
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

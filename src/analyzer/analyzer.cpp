@@ -37,6 +37,7 @@ void Analyzer::handle(core::StopEvent event) {
                       std::is_same_v<Detail, core::OffCpuSample> ||
                       std::is_same_v<Detail, core::CodeCounted> ||
                       std::is_same_v<Detail, core::CodeProbed> ||
+                      std::is_same_v<Detail, core::FunctionsTraced> ||
                       std::is_same_v<Detail, core::Stepped>) {
           on(event, detail);
         } else if constexpr (std::is_same_v<Detail, core::MappingSnapshot>) {
@@ -128,6 +129,25 @@ void Analyzer::on(const core::StopEvent& event, core::CodeProbed& probed) {
     taken.code.edges.push_back(
         {located(edge.from), located(edge.to), edge.flow, edge.hits, edge.first, edge.last});
   }
+  emit_new_modules();
+  records_.push(std::move(taken));
+}
+
+void Analyzer::on(const core::StopEvent& event, core::FunctionsTraced& traced) {
+  core::TraceEventsTaken taken{traced.process, event.thread, {}};
+  taken.batch.process = traced.process;
+  taken.batch.functions.reserve(traced.functions.size());
+  for (const core::TracedFunction<core::Address>& function : traced.functions) {
+    taken.batch.functions.push_back({stacks_->locate(event.process, function.start), function.size,
+                                     function.is_part, function.until});
+  }
+  taken.batch.events = std::move(traced.events);
+  taken.batch.sites.reserve(traced.sites.size());
+  for (const core::Address site : traced.sites) {
+    taken.batch.sites.push_back(stacks_->locate(event.process, site));
+  }
+  taken.batch.first = traced.first;
+  taken.batch.lost = traced.lost;
   emit_new_modules();
   records_.push(std::move(taken));
 }

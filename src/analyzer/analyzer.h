@@ -37,6 +37,7 @@ class Analyzer {
   void on(const core::StopEvent& event, core::OffCpuSample& waited);
   void on(const core::StopEvent& event, core::CodeCounted& counted);
   void on(const core::StopEvent& event, core::CodeProbed& probed);
+  void on(const core::StopEvent& event, core::FunctionsTraced& traced);
   void on(const core::StopEvent& event, core::Stepped& stepped);
   void emit_waits(const core::StopEvent& event, const OffCpuTime::Entry& entry);
   [[nodiscard]] core::Stack resolve(const core::StopEvent& event, const core::RawStack& raw);

@@ -87,7 +87,8 @@ Parsed parse_record(const std::vector<std::string>& words, const std::vector<std
     return usage_error(given.error());
   }
   if (given->has("help")) {
-    return PrintAndExit{help_text()};
+    return PrintAndExit{given->has("trace") || given->has("tree") ? trace_help_text()
+                                                                  : help_text()};
   }
   if (given->has("version") || given->has("completions")) {
     return print_texts(*given);
@@ -166,6 +167,10 @@ Parsed parse_words(std::vector<std::string> words, const std::vector<std::string
       return parse_command(words, row->command, read_top, top_help_text);
     case Command::coverage:
       return parse_command(words, row->command, read_coverage_command, coverage_help_text);
+    case Command::xray:
+      return parse_command(words, row->command, read_xray, xray_help_text);
+    case Command::symbols:
+      return parse_command(words, row->command, read_symbols, symbols_help_text);
     case Command::record:
       break;
   }

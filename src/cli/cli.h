@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "cli/settings.h"
 #include "core/clock.h"
 #include "core/coverage.h"
+#include "core/function_trace.h"
 
 /// The command line as plain values. Nothing is started, opened or looked up here.
 namespace sp::cli {
@@ -24,6 +26,30 @@ enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
 /// Exact mode (-s): counts every executed block, by breakpoints or by single steps.
 enum class Single : std::uint8_t { off, breakpoints, step };
+
+/// --trace, and what is kept of it.
+struct TraceOptions {
+  core::WhenFull when_full = core::WhenFull::flush;
+  std::size_t buffer = 65'536;  // events of a thread, at least 1
+  Duration min_duration{};      // shorter calls are left out
+  std::uint32_t max_depth = 0;  // 0: any
+};
+
+/// --emit: who gets the tree while it grows.
+struct EmitTo {
+  std::string path;                          // of a listening stream socket; "": `fd`
+  int fd = -1;                               // a connected one
+  Duration every = std::chrono::seconds(1);  // at least 10 ms
+  bool has_names = true;
+  std::uint64_t budget_bytes = 0;  // in `budget_time`; 0: no limit
+  Duration budget_time{};
+  std::vector<std::string> labels;  // "KEY=VALUE"
+};
+
+/// --tree.
+struct TreeOptions {
+  std::optional<EmitTo> emit;
+};
 
 /// Which descendants of the target are profiled too.
 struct Follow {
@@ -60,6 +86,10 @@ struct RecordOptions {
   core::Coverage coverage = core::Coverage::off;
   std::vector<std::string> coverage_known;  // files coverage.tsv, or directories of runs
   std::vector<std::string> source_maps;     // "FROM=TO"
+  std::optional<TraceOptions> trace;
+  std::optional<TreeOptions> tree;
+  std::vector<std::string> filters;     // files of which functions are traced
+  std::vector<std::string> attr_lists;  // the same, as XRay has them
   std::uint64_t func_instrumentation_depth = 5;
   std::vector<std::string> only_funcs;
   std::vector<std::string> only_instrument_execs;
@@ -80,6 +110,8 @@ struct RecordOptions {
   std::vector<std::string> notes;
 
   [[nodiscard]] bool launches_target() const { return !pid.has_value(); }
+  /// Calls and returns are seen, instead of blocks.
+  [[nodiscard]] bool sees_calls() const { return trace || tree; }
 };
 
 /// superprofiler doctor [-p PID]
@@ -96,7 +128,17 @@ struct AnnotateOptions {
 };
 
 /// What a table is sorted by.
-enum class Sort : std::uint8_t { self, total, calls };
+enum class Sort : std::uint8_t { self, total, calls, max };
+
+/// Which part of a trace is wanted.
+struct TraceCuts {
+  std::optional<Duration> from{};  // since the run's start
+  std::optional<Duration> to{};
+  std::uint64_t limit = 0;  // begins and ends of calls; 0: all
+  bool raw_times = false;   // with the time that superprofiler's stops took
+
+  [[nodiscard]] bool are_given() const { return from || to || limit > 0 || raw_times; }
+};
 
 /// superprofiler convert [RUN] -f FORMAT [-o FILE]
 struct ConvertOptions {
@@ -106,6 +148,7 @@ struct ConvertOptions {
   std::string module;                    // a path or file name; "": the program
   std::vector<std::string> source_maps;  // "FROM=TO": of formats of coverage
   std::vector<std::string> debug_dirs;
+  TraceCuts cuts;
 };
 
 /// superprofiler coverage [RUN]; superprofiler coverage merge RUN.. -o DIR
@@ -127,6 +170,9 @@ struct ReportOptions {
   bool by_thread = false;
   double percent_limit = 1;  // 0..100
   bool json = false;
+  bool trace = false;  // of the calls of trace.sp, not of samples
+  bool graph = false;  // with `trace`: the calls in the order of their times
+  TraceCuts cuts;      // with `trace`: raw_times; with `graph`: all
 };
 
 /// A bound on how much more or less B may be than A: "total>5%", "F:calls>0", "F:self>10ms".
@@ -174,6 +220,26 @@ struct TopOptions {
   Sort sort = Sort::self;
 };
 
+/// superprofiler xray BIN; superprofiler xray -p PID
+struct XrayOptions {
+  std::string file;          // "" with `pid`
+  std::optional<pid_t> pid;  // a process instead of a file
+  bool yaml = false;
+  std::vector<std::string> debug_dirs;
+};
+
+/// superprofiler symbols BIN
+struct SymbolsOptions {
+  std::string binary;
+  std::vector<std::string> only_funcs;
+  std::vector<std::string> filters;
+  std::vector<std::string> attr_lists;
+  std::optional<char> separator;  // of cells; nothing: a TSV file
+  std::string output;             // "": stdout
+  std::string check;              // a debug file to compare with; "": none
+  std::vector<std::string> debug_dirs;
+};
+
 /// Text to print before exiting: help, version and completions (status 0, complete, for stdout), or
 /// a usage error (status 2, one line without a newline, for stderr).
 struct PrintAndExit {
@@ -181,9 +247,9 @@ struct PrintAndExit {
   int status = 0;
 };
 
-using Parsed =
-    std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions, ReportOptions,
-                 DiffOptions, InfoOptions, DumpOptions, TopOptions, CoverageOptions, PrintAndExit>;
+using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions,
+                            ReportOptions, DiffOptions, InfoOptions, DumpOptions, TopOptions,
+                            CoverageOptions, XrayOptions, SymbolsOptions, PrintAndExit>;
 
 /// Parses the arguments of main(), and what is set elsewhere. Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv, const Settings& settings = {});

@@ -74,7 +74,13 @@ std::string command_names(const Wanted& wanted) {
 }
 
 bool is_any(const CommandRow& /*row*/) { return true; }
-bool reads_run(const CommandRow& row) { return row.takes != Takes::nothing; }
+bool reads_file(const CommandRow& row) { return row.takes == Takes::file; }
+bool reads_run(const CommandRow& row) { return row.takes != Takes::nothing && !reads_file(row); }
+
+// Sets what completes a command's words in bash: d directories, f files.
+std::string_view bash_takes(const CommandRow& row) {
+  return reads_file(row) ? " takes=f" : reads_run(row) ? " takes=d" : "";
+}
 
 std::string bash_script() {
   std::string script(kBashHead);
@@ -96,7 +102,7 @@ std::string bash_script() {
   }
   script += fmt::format(
       "  esac\n"
-      "  local words='{}' takes_run=''\n"
+      "  local words='{}' takes=''\n"
       "  case ${{COMP_WORDS[1]}} in\n",
       words);
   for (const CommandRow& command : command_table()) {
@@ -104,16 +110,15 @@ std::string bash_script() {
     for (const OptionRow& row : option_table()) {
       add_word(row, command.command, own);
     }
-    script += fmt::format("    {}) words='{}'{} ;;\n", command.name, own,
-                          command.takes == Takes::nothing ? "" : " takes_run=1");
+    script += fmt::format("    {}) words='{}'{} ;;\n", command.name, own, bash_takes(command));
   }
   script += fmt::format(
       "  esac\n"
       "  if ((COMP_CWORD == 1)); then\n"
       "    words+=' {}'\n"
-      "  elif [[ $takes_run && $cur != -* && ($COMP_CWORD == 2 || "
+      "  elif [[ $takes && $cur != -* && ($COMP_CWORD == 2 || "
       "${{COMP_WORDS[1]}} == diff) ]]; then\n"
-      "    mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
+      "    mapfile -t COMPREPLY < <(compgen -\"$takes\" -- \"$cur\")\n"
       "    return\n"
       "  fi\n",
       command_names(is_any));
@@ -222,8 +227,9 @@ std::string fish_script() {
   }
   script += fmt::format(
       "complete -c superprofiler -n '__fish_seen_subcommand_from {}' "
-      "-a '(__fish_complete_directories)'\n",
-      command_names(reads_run));
+      "-a '(__fish_complete_directories)'\n"
+      "complete -c superprofiler -n '__fish_seen_subcommand_from {}' -F\n",
+      command_names(reads_run), command_names(reads_file));
   script +=
       // Words after -- are completed as that command's.
       "function __superprofiler_command\n"

@@ -34,6 +34,7 @@ std::string_view format_of(std::string_view file) {
       {".info", "lcov"},
       {".xml", "cobertura"},
       {".drcov", "drcov"},
+      {".xray", "xray"},
   });
   for (const auto& [suffix, format] : kSuffixes) {
     if (name.ends_with(suffix)) {
@@ -69,6 +70,14 @@ Result<ConvertOptions> read_convert(const Arguments& given) {
   if (given.has("module") && options.format != "bolt" && options.format != "autofdo") {
     return fail(
         fmt::format("--module is for -f bolt and autofdo; {} has all modules", options.format));
+  }
+  auto cuts = read_trace_cuts(given);
+  if (!cuts) {
+    return tl::unexpected(cuts.error());
+  }
+  options.cuts = *cuts;
+  if (options.format == "xray" && options.output == "-") {
+    return fail("xray writes two files, FILE and FILE.yaml; name one with -o FILE");
   }
   if (const auto read = read_source_places(given, options.source_maps, options.debug_dirs); !read) {
     return tl::unexpected(read.error());

@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "cli/edit_distance.h"
 #include "cli/read.h"
 #include "cli/values.h"
+#include "core/edit_distance.h"
 
 namespace sp::cli {
 namespace {
@@ -35,7 +35,7 @@ core::Error not_a_rule(std::string_view text, std::string_view why) {
 }
 
 Result<Metric> metric_named(std::string_view rule, std::string_view name) {
-  const auto distance = [&](const auto& known) { return edit_distance(name, known.first); };
+  const auto distance = [&](const auto& known) { return core::edit_distance(name, known.first); };
   const auto* nearest =
       std::min_element(kMetrics.begin(), kMetrics.end(),
                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });

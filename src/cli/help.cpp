@@ -2,14 +2,12 @@
 
 #include <optional>
 
-#include "cli/command_table.h"
+#include "cli/help_lines.h"
 #include "cli/option_table.h"
 #include "cli/texts.h"
 
 namespace sp::cli {
 namespace {
-
-constexpr std::size_t kHelpColumn = 30;
 
 constexpr std::string_view kExamples =
     R"help(superprofiler: show where a Linux process spends its time
@@ -19,36 +17,13 @@ Examples
   superprofiler --flame -d 10s -p 1234           attach to 1234 for 10 seconds
   superprofiler -p 1234 -- wrk http://localhost  profile 1234 while wrk runs
   superprofiler --single -- ./parse file         count every block exactly
-  superprofiler annotate output/parse-77 main    its instructions with counts
-  superprofiler report                           the newest run's functions
   superprofiler --coverage -- make check         which code the tests reach
+  superprofiler --trace -- ./parse file          every call and its time
   superprofiler top -p 1234                      where it spends its time, live
-  superprofiler dump -p 1234                     all its stacks now, once
   superprofiler doctor -p 1234                   can 1234 be profiled?
-Results: output/NAME/functions.tsv, .. Ctrl-C ends an attached run; the target
-goes on. annotate, convert (pprof, ..), coverage, diff, .. have --help, too.
+Results: output/NAME/*; report, annotate show them. Ctrl-C ends an attached run;
+the target goes on. convert (pprof, ..), coverage, diff, .. have --help, too.
 )help";
-
-std::string option_line(const OptionRow& row) {
-  std::string left = row.letter == '\0' ? fmt::format("      --{}", row.name)
-                                        : fmt::format("  -{}, --{}", row.letter, row.name);
-  if (!row.value.empty()) {
-    left += fmt::format(fmt::runtime(row.value_optional ? "[={}]" : " {}"), row.value);
-  }
-  left += left.size() + 2 <= kHelpColumn ? std::string(kHelpColumn - left.size(), ' ') : "  ";
-  return fmt::format("{}{}\n", left, row.help);
-}
-
-// The line without the names of the subcommands that have the option: "report, diff: ".
-std::string line_in(const OptionRow& row) {
-  OptionRow shown = row;
-  const std::size_t colon = row.help.find(": ");
-  if (colon != std::string_view::npos &&
-      find_command(row.help.substr(0, row.help.find_first_of(",:"))) != nullptr) {
-    shown.help.remove_prefix(colon + 2);
-  }
-  return option_line(shown);
-}
 
 }  // namespace
 
@@ -56,7 +31,7 @@ std::string help_text() {
   std::string text(kExamples);
   std::optional<Group> group;
   for (const OptionRow& row : option_table()) {
-    if (!row.is_for(Command::record)) {
+    if (!row.is_for(Command::record) || row.group == Group::trace) {
       continue;
     }
     if (group != row.group) {
@@ -123,12 +98,17 @@ std::string convert_help_text() {
       "  perfetto    the same for https://ui.perfetto.dev, NAME.perfetto-trace\n"
       "  lcov        the lines that a run for coverage reached: genhtml, NAME.info\n"
       "  cobertura   the same for CI systems: NAME.cobertura.xml\n"
-      "  drcov       its blocks for Lighthouse and others: NAME.drcov\n\n"
+      "  drcov       its blocks for Lighthouse and others: NAME.drcov\n"
+      "  xray        the calls of a trace for llvm-xray: NAME.xray, NAME.xray.yaml\n\n"
+      "Of a run with a trace (trace.sp), or of a trace.sp, perfetto, chrome and speedscope\n"
+      "have every call.\n\n"
       "  -f, --format FORMAT         left out: by the name after -o\n"
       "  -o, --output FILE           write there; -: to stdout\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::convert) && row.name != "format" && row.name != "output") {
-      text += line_in(row);
+      text += row.name == "limit"
+                  ? "      --limit N               of a trace, N begins and ends of calls\n"
+                  : line_in(row);
     }
   }
   return text +
@@ -146,7 +126,13 @@ std::string report_help_text() {
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::report)) {
       text += row.name == "by-thread" ? "      --by-thread             threads, not functions\n"
-                                      : line_in(row);
+              : row.name == "trace"
+                  ? "      --trace                 traced calls (trace.sp), not samples\n"
+              : row.name == "limit"
+                  ? "      --limit N               --graph: N begins and ends of calls [10000]\n"
+              : row.name == "sort"
+                  ? "      --sort BY               self, total, calls, max (--trace) [self]\n"
+                  : line_in(row);
     }
   }
   return text +
@@ -252,6 +238,49 @@ std::string coverage_help_text() {
   return text +
          "\nStatus 0; 2 if the command line is wrong; 125 if a run cannot be read or a file\n"
          "not written.\n";
+}
+
+std::string xray_help_text() {
+  std::string text =
+      "superprofiler xray BIN: prints the sleds that clang -fxray-instrument left in a\n"
+      "file: function id, kind, address (ELF virtual), always-instrument, state, name.\n"
+      "superprofiler xray -p PID: those of a process as they are now, without stopping\n"
+      "it. An id is MODULE:ID if several files of the process have sleds.\n\n"
+      "  unpatched    as compiled, or switched off again\n"
+      "  patched      switched on by the program's XRay runtime\n"
+      "  by-us        superprofiler has a breakpoint in it\n"
+      "  unknown      other bytes; never written to\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::xray)) {
+      text += row.name == "pid" ? "  -p, --pid PID               a process instead of a file\n"
+                                : line_in(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 1 if there is no XRay map, with a line that says what else there is\n"
+         "(patchable entries, calls of mcount, ..); 2 if the command line is wrong; 125 if\n"
+         "the file or the process cannot be read.\n";
+}
+
+std::string symbols_help_text() {
+  std::string text =
+      "superprofiler symbols BIN: prints all functions of a program or library as a table\n"
+      "(TSV): id, module, offset, size, names, file and line, number of instructions, and\n"
+      "whether its calls would be traced, with the reason. Starts nothing.\n\n"
+      "Without rules every function is traced (default). One that a block rule matches is\n"
+      "not (block:RULE), unless an allow rule does, too (allow:RULE). --filters is a TOML\n"
+      "file of [[block]] and [[allow]]; man superprofiler-symbols has its keys.\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::symbols)) {
+      text += row.name == "only-funcs"
+                  ? "      --only-funcs F          these functions only: name, glob, /re/\n"
+              : row.name == "output" ? "  -o, --output FILE           write there, not to stdout\n"
+                                     : line_in(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 1 if the file of --check is of another build; 2 if the command line or\n"
+         "a file of rules is wrong; 125 if a file cannot be read or written.\n";
 }
 
 std::string version_text() { return "superprofiler " SP_VERSION "\n"; }

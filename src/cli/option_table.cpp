@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "cli/edit_distance.h"
 #include "core/check.h"
+#include "core/edit_distance.h"
 
 namespace sp::cli {
 namespace {
@@ -16,25 +16,31 @@ using enum Command;
 constexpr Commands kRecord{record};
 constexpr Commands kDoctorToo{record, doctor};
 constexpr Commands kLive{record, top};
-constexpr Commands kOfProcesses{record, doctor, dump, top};
-constexpr Commands kOfNames{record, annotate, dump, top, convert, coverage};
+constexpr Commands kOfProcesses{record, doctor, dump, top, xray};
+constexpr Commands kOfNames{record, annotate, dump, top, convert, coverage, xray, symbols};
 constexpr Commands kSorted{report, top};
 constexpr Commands kTopOnly{top};
-constexpr Commands kFilesToo{record, convert, diff, coverage};
+constexpr Commands kFilesToo{record, convert, diff, coverage, symbols};
 constexpr Commands kFlame{record, diff};
 constexpr Commands kConvertOnly{convert};
 constexpr Commands kReportToo{record, report};
 constexpr Commands kReportOnly{report};
 constexpr Commands kDiffOnly{diff};
 constexpr Commands kJson{report, diff, info, dump};
+constexpr Commands kOfTraces{convert, report};
+constexpr Commands kLimited{convert, report, diff};
+constexpr Commands kXrayOnly{xray};
+constexpr Commands kFunctions{record, top, symbols};
+constexpr Commands kFilters{record, symbols};
+constexpr Commands kSymbolsOnly{symbols};
 constexpr Commands kSources{record, convert, coverage};
-constexpr Commands kEvery{record, doctor, annotate, convert, report,
-                          diff,   info,   dump,     top,     coverage};
+constexpr Commands kEvery{record, doctor, annotate, convert,  report, diff,
+                          info,   dump,   top,      coverage, xray,   symbols};
 
 constexpr std::string_view kFormats =
     "callgrind speedscope pprof folded svg csv bolt autofdo perf-script firefox chrome perfetto "
     "lcov "
-    "cobertura drcov";
+    "cobertura drcov xray";
 
 constexpr auto kOptions = std::to_array<OptionRow>({
     {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
@@ -71,12 +77,30 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::choices, "block function", kRecord, true},
     {"coverage-known", '\0', "RUN", "no probes where this run was (coverage.tsv)", Group::exact,
      Completes::files},
+    {"trace", '\0', "", "every call, with times; see --trace --help", Group::exact,
+     Completes::nothing, "", kReportToo},
+    {"tree", '\0', "", "calls by their contexts; see --tree --help", Group::exact},
     {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact,
-     Completes::nothing, "", kLive},
+     Completes::nothing, "", kFunctions},
     {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,
      Completes::files, "", kLive},
     {"func-instrumentation-depth", '\0', "N", "no entry probes in the N innermost [5]",
      Group::exact},
+
+    {"min-duration", '\0', "TIME", "trace: leave out calls that are shorter", Group::trace},
+    {"max-depth", '\0', "N", "trace: leave out calls that are deeper", Group::trace},
+    {"when-full", '\0', "HOW", "trace: flush, keep (the newest), discard [flush]", Group::trace,
+     Completes::choices, "flush keep discard"},
+    {"buffer", '\0', "EVENTS", "trace: kept or not discarded, a thread [65536]", Group::trace},
+    {"filters", '\0', "FILE", "which functions are traced: rules in TOML", Group::trace,
+     Completes::files, "", kFilters},
+    {"attr-list", '\0', "FILE", "the same as an attribute list of XRay", Group::trace,
+     Completes::files, "", kFilters},
+    {"emit", '\0', "WHERE", "tree: send what is new to unix:PATH or fd:N", Group::trace},
+    {"emit-every", '\0', "TIME", "emit: how often, 10ms or more [1s]", Group::trace},
+    {"emit-addresses", '\0', "", "emit: no names", Group::trace},
+    {"emit-budget", '\0', "SIZE", "emit: less often from 90 % of it on: 10MB/day", Group::trace},
+    {"label", '\0', "K=V", "emit: tells the reader, such as commit=abc", Group::trace},
 
     {"source-map", '\0', "FROM=TO", "coverage: where the sources are now", Group::output,
      Completes::nothing, "", kSources},
@@ -92,7 +116,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"module", '\0', "FILE", "convert: for bolt, autofdo: a library [the program]", Group::output,
      Completes::files, "", kConvertOnly},
     {"sort", '\0', "BY", "report, top: self, total or calls first [self]", Group::output,
-     Completes::choices, "self total calls", kSorted},
+     Completes::choices, "self total calls max", kSorted},
     {"once", '\0', "", "top: one table", Group::output, Completes::nothing, "", kTopOnly},
     {"calls", '\0', "", "top: count calls, too, by probes", Group::output, Completes::nothing, "",
      kTopOnly},
@@ -107,9 +131,23 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"fail-on", '\0', "RULE", "diff: status 1 if RULE is broken: total>5%, F:calls>0",
      Group::output, Completes::nothing, "", kDiffOnly},
     {"limit", '\0', "N", "diff: the N functions that differ most; 0: all [20]", Group::output,
-     Completes::nothing, "", kDiffOnly},
+     Completes::nothing, "", kLimited},
+    {"graph", '\0', "", "report: --trace: the calls in the order of their times", Group::output,
+     Completes::nothing, "", kReportOnly},
+    {"from", '\0', "TIME", "convert, report: of a trace, from this second of the run",
+     Group::output, Completes::nothing, "", kOfTraces},
+    {"to", '\0', "TIME", "convert, report: of a trace, up to this second", Group::output,
+     Completes::nothing, "", kOfTraces},
+    {"raw-times", '\0', "", "convert, report: of a trace, with what its stops took", Group::output,
+     Completes::nothing, "", kOfTraces},
     {"json", '\0', "", "report, diff, info, dump: JSON", Group::output, Completes::nothing, "",
      kJson},
+    {"yaml", '\0', "", "xray: as llvm-xray extract prints it", Group::output, Completes::nothing,
+     "", kXrayOnly},
+    {"csv", '\0', "SEP", "symbols: cells separated by SEP, such as ;", Group::output,
+     Completes::nothing, "", kSymbolsOnly},
+    {"check", '\0', "FILE", "symbols: is FILE the debug file of BIN?", Group::output,
+     Completes::files, "", kSymbolsOnly},
     {"debug-dir", '\0', "DIR", "look for debug files here too", Group::output,
      Completes::directories, "", kOfNames},
 
@@ -153,6 +191,8 @@ std::string_view heading(Group group) {
       return "Sampling";
     case Group::exact:
       return "Exact counts (of the main program, while sampling, unless -n or -s)";
+    case Group::trace:
+      return "With --trace and --tree";
     case Group::output:
       return "Results";
     case Group::terminal:
@@ -172,7 +212,7 @@ const OptionRow* nearest_option(std::string_view typed) {
   std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
   for (const OptionRow& row : kOptions) {
     const bool begins_so = name.size() >= 3 && row.name.starts_with(name);
-    const std::size_t distance = begins_so ? 1 : edit_distance(name, row.name);
+    const std::size_t distance = begins_so ? 1 : core::edit_distance(name, row.name);
     if (distance < least) {
       least = distance;
       nearest = &row;

@@ -18,7 +18,9 @@ enum class Command : std::uint8_t {
   info,
   dump,
   top,
-  coverage
+  coverage,
+  xray,
+  symbols
 };
 
 /// Some of the commands, as bits.
@@ -33,7 +35,8 @@ class Commands {
   unsigned bits_;
 };
 
-enum class Group : std::uint8_t { target, sampling, exact, output, terminal, other };
+/// Options of the group trace are not in --help, but in --trace --help.
+enum class Group : std::uint8_t { target, sampling, exact, trace, output, terminal, other };
 
 /// What a shell completes an option's value with.
 enum class Completes : std::uint8_t { nothing, choices, files, directories, processes, commands };

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
@@ -27,7 +29,20 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<TopOptions> read_top(const Arguments& given);
 
+[[nodiscard]] core::Result<XrayOptions> read_xray(const Arguments& given);
+
+[[nodiscard]] core::Result<SymbolsOptions> read_symbols(const Arguments& given);
+
+/// --only-funcs, each name of its own.
+[[nodiscard]] core::Result<std::vector<std::string>> read_only_funcs(const Arguments& given);
+
 [[nodiscard]] core::Result<CoverageOptions> read_coverage_command(const Arguments& given);
+
+/// --trace and what is for it alone, after the other options of counting.
+[[nodiscard]] core::Result<void> read_trace_options(const Arguments& given, RecordOptions& options);
+
+/// --tree, --emit and what is for them alone, after the other options of counting.
+[[nodiscard]] core::Result<void> read_tree_options(const Arguments& given, RecordOptions& options);
 
 /// --coverage and what is for it alone, after the other options of counting.
 [[nodiscard]] core::Result<void> read_coverage_options(const Arguments& given,
@@ -40,6 +55,9 @@ namespace sp::cli {
 
 /// As read_record(), where --interval is not the sampling's.
 [[nodiscard]] core::Result<RecordOptions> read_live(const Arguments& given);
+
+/// --from, --to, --limit and --raw-times, of a trace.
+[[nodiscard]] core::Result<TraceCuts> read_trace_cuts(const Arguments& given);
 
 /// The run that `command` is to read: "" if none is given. `usage`: how to name one.
 [[nodiscard]] core::Result<std::string> read_run_name(const Arguments& given,

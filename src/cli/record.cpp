@@ -216,14 +216,11 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
     }
     options.func_instrumentation_depth = static_cast<std::uint64_t>(*depth);
   }
-  for (const std::string& value : given.all("only-funcs")) {
-    for (std::string& name : split_list(value)) {
-      if (auto known = check_function_pattern(name); !known) {
-        return known;
-      }
-      options.only_funcs.push_back(std::move(name));
-    }
+  auto only_funcs = read_only_funcs(given);
+  if (!only_funcs) {
+    return tl::unexpected(only_funcs.error());
   }
+  options.only_funcs = *std::move(only_funcs);
   options.only_instrument_execs = given.all("only-instrument-execs");
   options.no_instrumentation = given.has("no-instrumentation");
   options.allow_bottlenecking = given.has("allow-bottlenecking");
@@ -232,7 +229,13 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
   if (options.single != Single::off || options.no_instrumentation) {
     note_options_of_probes(given, options);
   }
-  return read_coverage_options(given, options);
+  if (auto read = read_coverage_options(given, options); !read) {
+    return read;
+  }
+  if (auto read = read_trace_options(given, options); !read) {
+    return read;
+  }
+  return read_tree_options(given, options);
 }
 
 Nothing read_output(const Arguments& given, RecordOptions& options) {

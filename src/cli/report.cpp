@@ -27,9 +27,76 @@ Result<std::string> read_run_name(const Arguments& given, std::string_view comma
 
 Result<Sort> read_sort(std::string_view value) {
   return check_choice("sort", value).map([value] {
-    return value == "self" ? Sort::self : value == "total" ? Sort::total : Sort::calls;
+    return value == "self"    ? Sort::self
+           : value == "total" ? Sort::total
+           : value == "max"   ? Sort::max
+                              : Sort::calls;
   });
 }
+
+Result<TraceCuts> read_trace_cuts(const Arguments& given) {
+  TraceCuts cuts;
+  for (const char* const option : {"from", "to"}) {
+    if (const auto text = given.last(option)) {
+      const auto time = parse_duration(option, *text, Unit::seconds);
+      if (!time) {
+        return tl::unexpected(time.error());
+      }
+      (option == std::string_view("from") ? cuts.from : cuts.to) = *time;
+    }
+  }
+  if (cuts.from && cuts.to && *cuts.from >= *cuts.to) {
+    return fail("--from is not before --to, so nothing is left; exchange them");
+  }
+  if (const auto text = given.last("limit")) {
+    constexpr double kMost = 1e15;
+    const auto limit = parse_number("limit", *text, 0, kMost);
+    if (!limit) {
+      return tl::unexpected(limit.error());
+    }
+    cuts.limit = static_cast<std::uint64_t>(*limit);
+  }
+  cuts.raw_times = given.has("raw-times");
+  return cuts;
+}
+
+namespace {
+
+/// What is for --trace alone.
+Result<void> read_trace_report(const Arguments& given, ReportOptions& options) {
+  options.trace = given.has("trace");
+  options.graph = given.has("graph");
+  auto cuts = read_trace_cuts(given);
+  if (!cuts) {
+    return tl::unexpected(cuts.error());
+  }
+  options.cuts = *cuts;
+  if (!options.trace && (options.graph || cuts->are_given() || options.sort == Sort::max)) {
+    return fail(
+        "report: --graph, --from, --to, --limit, --raw-times and --sort max are of calls: give "
+        "--trace as well");
+  }
+  if (!options.graph && (cuts->from || cuts->to || given.has("limit"))) {
+    return fail("report --trace: --from, --to and --limit cut the graph: give --graph as well");
+  }
+  if (options.trace && (given.has("callers") || given.has("callees") || options.by_module)) {
+    return fail(
+        "report --trace: --callers, --callees and --by-module are of samples; leave out one of "
+        "them");
+  }
+  if (options.graph && (given.has("json") || options.sort || options.by_thread)) {
+    return fail(
+        "report --trace --graph prints calls in the order of their times: leave out --json, "
+        "--sort and --by-thread");
+  }
+  constexpr std::uint64_t kDefaultLimit = 10'000;
+  if (options.graph && !given.has("limit")) {
+    options.cuts.limit = kDefaultLimit;
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<ReportOptions> read_report(const Arguments& given) {
   auto run = read_run_name(given, "report", "superprofiler report output/NAME");
@@ -58,7 +125,10 @@ Result<ReportOptions> read_report(const Arguments& given) {
     return fail(
         "report prints one table: give --callers, --callees, --by-module or --by-thread alone");
   }
-  if (options.by_thread && options.sort == Sort::calls) {
+  if (const auto read = read_trace_report(given, options); !read) {
+    return tl::unexpected(read.error());
+  }
+  if (!options.trace && options.by_thread && options.sort == Sort::calls) {
     return fail("report --by-thread: calls are not counted by thread; leave --sort out");
   }
   if (const auto limit = given.last("percent-limit")) {

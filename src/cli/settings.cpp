@@ -28,7 +28,8 @@ constexpr std::string_view kVariable = "SUPERPROFILER_OPTS";
 /// does not want the other from elsewhere.
 constexpr std::array<std::string_view, 2> kRates{"interval", "frequency"};
 constexpr std::array<std::string_view, 2> kVerbosities{"quiet", "verbose"};
-constexpr std::array<std::string_view, 3> kInstruments{"no-instrumentation", "single", "coverage"};
+constexpr std::array<std::string_view, 5> kInstruments{"no-instrumentation", "single", "coverage",
+                                                       "trace", "tree"};
 
 std::vector<std::string_view> rivals_of(std::string_view option) {
   std::vector<std::string_view> rivals{option};

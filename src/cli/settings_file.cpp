@@ -1,13 +1,13 @@
 #include "cli/settings_file.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "cli/option_table.h"
+#include "core/toml.h"
 
 namespace sp::cli {
 namespace {
@@ -62,11 +62,13 @@ Result<std::string> expand_path(std::string_view path, std::string_view director
   return expanded;
 }
 
-/// A word that may be no path: --only-instrument-execs takes `all` and names of files, too.
+/// --only-instrument-execs takes `all` and names of files, too, and --module the latter.
 bool is_path(const OptionRow& row, std::string_view value) {
+  const bool may_be_name = row.name == "only-instrument-execs" || row.name == "module";
+  const bool looks_like_path =
+      value.find('/') != std::string_view::npos || value.starts_with('~') || value.starts_with('$');
   return row.completes == Completes::directories ||
-         (row.completes == Completes::files && (value.find('/') != std::string_view::npos ||
-                                                value.starts_with('~') || value.starts_with('$')));
+         (row.completes == Completes::files && (!may_be_name || looks_like_path));
 }
 
 class Reader {
@@ -75,22 +77,21 @@ class Reader {
       : file_(file), directory_(file.path.substr(0, file.path.rfind('/'))) {}
 
   Result<std::vector<SetOption>> read() const {
-    try {
-      const toml::table table = toml::parse(file_.text);
-      std::vector<SetOption> all;
-      for (const auto& [key, node] : table) {
-        auto option = read_option(key.str(), key.source().begin.line, node);
-        if (!option) {
-          return tl::unexpected(option.error());
-        }
-        if (*option) {
-          all.push_back(**std::move(option));
-        }
-      }
-      return all;
-    } catch (const toml::parse_error& error) {
-      return refuse(error.source().begin.line, std::string(error.description()));
+    const auto table = core::parse_toml(file_.text);
+    if (!table) {
+      return refuse(table.error().line, table.error().what);
     }
+    std::vector<SetOption> all;
+    for (const auto& [key, node] : *table) {
+      auto option = read_option(key.str(), key.source().begin.line, node);
+      if (!option) {
+        return tl::unexpected(option.error());
+      }
+      if (*option) {
+        all.push_back(**std::move(option));
+      }
+    }
+    return all;
   }
 
  private:

@@ -7,6 +7,8 @@ namespace sp::cli {
 
 /// Examples, then the options of recording by group; at most 80 columns.
 [[nodiscard]] std::string help_text();
+/// Of --trace and --tree.
+[[nodiscard]] std::string trace_help_text();
 [[nodiscard]] std::string doctor_help_text();
 [[nodiscard]] std::string annotate_help_text();
 [[nodiscard]] std::string convert_help_text();
@@ -16,6 +18,8 @@ namespace sp::cli {
 [[nodiscard]] std::string dump_help_text();
 [[nodiscard]] std::string top_help_text();
 [[nodiscard]] std::string coverage_help_text();
+[[nodiscard]] std::string xray_help_text();
+[[nodiscard]] std::string symbols_help_text();
 [[nodiscard]] std::string version_text();
 
 /// A script for `shell`: bash, zsh or fish; "" for any other.

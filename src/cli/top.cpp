@@ -37,6 +37,9 @@ Result<TopOptions> read_top(const Arguments& given) {
       return tl::unexpected(known.error());
     }
     options.sort = *known;
+    if (options.sort == Sort::max) {
+      return core::fail("top has no longest calls; --sort self, total or calls");
+    }
   }
   if (options.sort == Sort::calls && options.run.no_instrumentation) {
     return core::fail("--sort calls needs --calls, which counts them");

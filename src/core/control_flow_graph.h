@@ -14,6 +14,11 @@ struct CandidateFunction {
   std::uint64_t end = 0;  // half open
   /// Exception landing pads (LSDA), which the unwinder enters and no instruction branches to.
   std::vector<std::uint64_t> landing_pads;
+  /// A part of another one, which jumps to it: what compilers call NAME.cold.
+  bool is_part = false;
+  /// False if neither a symbol's size nor an unwind entry gives `end`, which is then where the next
+  /// function begins or the section ends.
+  bool has_known_end = true;
 
   bool operator==(const CandidateFunction&) const = default;
 };

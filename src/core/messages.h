@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "core/code_counts.h"
+#include "core/function_trace.h"
 #include "core/ids.h"
 #include "core/mapping.h"
 #include "core/module.h"
@@ -84,6 +85,9 @@ struct CodeCounted {
 /// Default mode's counterpart of CodeCounted: blocks with probes, and the probes' counts.
 using CodeProbed = ProbedCode<Address>;
 
+/// What the event's thread did since the last such event (--trace).
+using FunctionsTraced = TraceBatch<Address>;
+
 /// A thread was single-stepped for a while after a sample: the instructions in order.
 struct Stepped {
   struct At {
@@ -96,7 +100,7 @@ struct Stepped {
 
 using StopDetail = std::variant<Sampled, OffCpuSample, MappingSnapshot, ProcessStarted,
                                 ProcessEnded, ThreadStarted, ThreadEnded, Lost, SnapshotWanted,
-                                CodeCounted, CodeProbed, Stepped>;
+                                CodeCounted, CodeProbed, FunctionsTraced, Stepped>;
 
 struct StopEvent {
   ProcessId process;
@@ -178,6 +182,12 @@ struct ProbeCountsTaken {
   ProbedCode<ModuleOffset> code;
 };
 
+struct TraceEventsTaken {
+  ProcessId process;
+  ThreadId thread;
+  TraceBatch<ModuleOffset> batch;
+};
+
 /// What single steps showed about a module's code.
 struct CodeExplored {
   std::uint64_t windows = 0;
@@ -187,7 +197,8 @@ struct CodeExplored {
   std::uint64_t disagreements = 0;
 };
 
-using Record = std::variant<ModuleSeen, SampleTaken, ProcessSeen, ThreadSeen, SamplesLost,
-                            SnapshotWanted, CodeCountsTaken, ProbeCountsTaken, CodeExplored>;
+using Record =
+    std::variant<ModuleSeen, SampleTaken, ProcessSeen, ThreadSeen, SamplesLost, SnapshotWanted,
+                 CodeCountsTaken, ProbeCountsTaken, TraceEventsTaken, CodeExplored>;
 
 }  // namespace sp::core

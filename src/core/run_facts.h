@@ -64,6 +64,13 @@ struct Probing {
   Copying copying;
 };
 
+/// What --trace recorded.
+struct Tracing {
+  std::uint64_t events = 0;
+  std::uint64_t lost = 0;     // found no room
+  std::uint64_t too_hot = 0;  // functions of which it ceased to, because of --overhead
+};
+
 /// How the run ended for the user.
 enum class RunEnd : std::uint8_t { target_exited, target_killed, detached };
 
@@ -86,6 +93,7 @@ struct RunFacts {
   Cost cost;
   SupervisorLosses losses;
   std::optional<Probing> probing;  // in default mode only
+  std::optional<Tracing> trace;    // with --trace only
 };
 
 }  // namespace sp::core

@@ -8,6 +8,25 @@
 
 namespace sp::profiler {
 
+std::string probes_text(const core::Probing& probing) {
+  std::string text =
+      fmt::format("probes: {} inserted in {} {}", grouped(probing.planted),
+                  grouped(probing.functions), probing.functions == 1 ? "function" : "functions");
+  if (probing.derived > 0) {
+    text += fmt::format(", {} derived", grouped(probing.derived));
+  }
+  if (probing.removed > 0) {
+    text += fmt::format(", {} removed because they were hot", grouped(probing.removed));
+  }
+  text += fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits");
+  if (probing.uncounted_programs > 0) {
+    text += fmt::format("; {} {} ended before getting any (-a counts all)",
+                        grouped(probing.uncounted_programs),
+                        probing.uncounted_programs == 1 ? "program" : "programs");
+  }
+  return text;
+}
+
 std::string copies_text(const core::Copying& copying) {
   if (copying.functions == 0 && copying.refused.empty()) {
     return "";

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "symbols/cold_part.h"
+
 namespace sp::profiler {
 namespace {
 
@@ -152,7 +154,8 @@ class Joining {
   /// A compiler's cold part of a function is none of its own.
   void add_function(const CoverageTable::Function& function, Rows rows,
                     const symbols::SourceLine& declared) {
-    if (function.name.find(".cold") != std::string::npos) {
+    if (symbols::is_cold_part(function.name) ||
+        function.name.find("[clone .cold") != std::string::npos) {
       return;
     }
     const bool begins = rows.front().offset == function.begin;

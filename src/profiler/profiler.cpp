@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -16,19 +15,15 @@
 #include "profiler/formats/folded.h"
 #include "profiler/formats/functions_tsv.h"
 #include "profiler/formats/run_json.h"
+#include "profiler/output_files.h"
 #include "profiler/pc_samples.h"
+#include "profiler/trace_files.h"
 
 namespace sp::profiler {
 namespace {
 
 constexpr std::size_t kTopFunctions = 50;
 constexpr std::size_t kTopBlocks = 50;
-constexpr std::string_view kFlameGraph = "flamegraph.svg";
-constexpr std::string_view kBlocks = "blocks.tsv";
-constexpr std::string_view kEdges = "edges.tsv";
-/// Not of every run: one left from a run that was overwritten would not match the others.
-constexpr std::array kSomeFiles{kFlameGraph,       kBlocks,           kEdges,
-                                kCoverageFiles[0], kCoverageFiles[1], kCoverageFiles[2]};
 
 FlameHeading heading_of(const core::RunFacts& facts, const SampleCounts& counts, bool wall) {
   std::string subtitle = sampling_text(facts, counts, wall);
@@ -45,13 +40,24 @@ Profiler::Profiler(ProfilerOptions options, core::Channel<core::Record>& records
       namer_(std::move(namer)),
       directory_(std::move(directory)),
       profile_(options_.by_thread, options_.max_nodes),
-      recorder_(directory_, options_.started, [this] {
-        const core::RunFacts facts = options_.facts_now ? options_.facts_now() : core::RunFacts();
-        return recorder_state(report(facts, true, nullptr), nullptr);
-      }) {}
+      recorder_(directory_, options_.started,
+                [this] {
+                  const core::RunFacts facts =
+                      options_.facts_now ? options_.facts_now() : core::RunFacts();
+                  return recorder_state(report(facts, true, nullptr), nullptr);
+                }),
+      trace_(directory_, options_.started, options_.facts_now) {
+  if (options_.counting == Counting::treed) {
+    tree_.emplace(
+        TreeRecorder::Options{options_.by_thread, options_.wall, options_.started, options_.version,
+                              options_.facts_now, options_.planned_functions, options_.emit},
+        *namer_);
+  }
+}
 
 void Profiler::run() {
-  core::TimePoint next_tick = core::Clock::now() + options_.tick;
+  const core::Duration interval = tree_ ? tree_->interval(options_.tick) : options_.tick;
+  core::TimePoint next_tick = core::Clock::now() + interval;
   while (true) {
     std::optional<core::Record> record = records_.pop_until(next_tick);
     if (record) {
@@ -61,14 +67,20 @@ void Profiler::run() {
     }
     if (core::Clock::now() >= next_tick) {
       tick();
-      next_tick = core::Clock::now() + options_.tick;
+      next_tick = core::Clock::now() + interval;
     }
   }
 }
 
 void Profiler::tick() {
-  recorder_.tick(profile_, core::Clock::now());
-  if (options_.on_tick) {
+  const core::TimePoint now = core::Clock::now();
+  recorder_.tick(profile_, now);
+  trace_.tick(now);
+  if (tree_) {
+    tree_->tick(now);
+  }
+  if (options_.on_tick && now >= next_status_) {
+    next_status_ = now + options_.tick;
     options_.on_tick();
   }
 }
@@ -83,6 +95,8 @@ void Profiler::take(core::Record&& record) {
           take(detail);
         } else if constexpr (std::is_same_v<Detail, core::CodeCountsTaken>) {
           code_.add(detail);
+        } else if constexpr (std::is_same_v<Detail, core::TraceEventsTaken>) {
+          tree_ ? tree_->add(detail) : trace_.add(detail, profile_);
         } else if constexpr (std::is_same_v<Detail, core::ProbeCountsTaken> ||
                              std::is_same_v<Detail, core::CodeExplored>) {
           probed_.add(detail);
@@ -92,6 +106,12 @@ void Profiler::take(core::Record&& record) {
           recorder_.module_changed(profile_.add(detail));
         } else {
           profile_.add(detail);
+        }
+        if constexpr (std::is_same_v<Detail, core::ModuleSeen> ||
+                      std::is_same_v<Detail, core::SamplesLost>) {
+          if (tree_) {
+            tree_->add(detail);
+          }
         }
         if constexpr (std::is_same_v<Detail, core::ModuleSeen>) {
           namer_->add_module(detail.module);
@@ -107,6 +127,9 @@ void Profiler::take(core::Record&& record) {
 
 void Profiler::take(const core::SampleTaken& sample) {
   recorder_.add(sample, profile_.add(sample), profile_);
+  if (tree_) {
+    tree_->add(sample);
+  }
   open_files_of(sample.stack);
   const SampleCounts& counts = profile_.counts();
   progress_.on_cpu.store(counts.on_cpu, std::memory_order_relaxed);
@@ -144,7 +167,11 @@ void Profiler::write_snapshot() {
 }
 
 core::Result<WrittenRun> Profiler::finish(const core::RunFacts& facts) {
-  return write_files(facts, false);
+  auto written = write_files(facts, false);
+  if (tree_) {
+    tree_->finish(facts);
+  }
+  return written;
 }
 
 core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool snapshot) {
@@ -155,7 +182,8 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   const CountsContext context = counts_context();
   const std::vector<Function> functions = ranked(named.functions);
-  RunReport run = report(facts, snapshot, code ? &*code : nullptr);
+  const bool has_blocks = code && options_.counting != Counting::traced && !tree_;
+  RunReport run = report(facts, snapshot, has_blocks ? &*code : nullptr);
   // The smallest first: they may still fit on a disk that is nearly full.
   std::vector<Output> outputs = {
       {"run.json", [&](std::ostream& out) { write_run_json(out, run); }},
@@ -167,7 +195,7 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
                                               heading_of(facts, named.counts, options_.wall));
                        }});
   }
-  if (code) {
+  if (has_blocks) {
     outputs.push_back(
         {std::string(kBlocks), [&](std::ostream& out) { write_blocks_tsv(out, *code, context); }});
     outputs.push_back(
@@ -183,12 +211,20 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
       outputs.push_back({name, std::move(writer)});
     }
   }
-  if (code) {
+  if (has_blocks) {
     written.code = summed_up(*code, context, kTopBlocks);
   }
   const std::size_t top = std::min(kTopFunctions, functions.size());
   written.top.assign(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(top));
-  std::vector<Output> failed = write_outputs(std::move(outputs), written);
+  if (options_.counting == Counting::traced) {
+    write_trace_files({trace_, directory_, profile_, *namer_}, run, options_.traced_functions,
+                      written);
+  }
+  if (tree_) {
+    outputs.push_back(tree_->output(facts, snapshot, profile_));
+    written.tree = tree_->totals();
+  }
+  std::vector<Output> failed = write_outputs(directory_, std::move(outputs), written);
   record_set(run, named, written, failed);
   if (!failed.empty() && !snapshot) {
     write_to_fallback(failed, facts.name, written);
@@ -243,6 +279,8 @@ std::optional<NamedCode> Profiler::named_code(const core::RunFacts& facts) const
     case Counting::exact:
       return name_code(code_, *namer_, facts.threads);
     case Counting::probed:
+    case Counting::traced:
+    case Counting::treed:
       return name_code(probed_, pc_samples(profile_), *namer_, facts.threads);
   }
   return std::nullopt;
@@ -254,47 +292,6 @@ CountsContext Profiler::counts_context() const {
     context.counted.since = options_.started + *options_.counted_since;
   }
   return context;
-}
-
-/// Returns those that could not be written, in the same order.
-std::vector<Profiler::Output> Profiler::write_outputs(std::vector<Output> outputs,
-                                                      WrittenRun& written) {
-  std::vector<Output> failed;
-  for (Output& output : outputs) {
-    core::Result<WrittenFile> file = directory_.write(output.name, output.writer);
-    if (file) {
-      written.files.push_back(std::move(*file));
-    } else {
-      written.failures.push_back(std::move(file.error()));
-      failed.push_back(std::move(output));
-    }
-  }
-  for (const std::string_view name : kSomeFiles) {
-    if (failed.empty() &&
-        std::none_of(written.files.begin(), written.files.end(),
-                     [name](const WrittenFile& file) { return file.name == name; })) {
-      directory_.remove(std::string(name));
-    }
-  }
-  return failed;
-}
-
-void Profiler::write_to_fallback(const std::vector<Output>& outputs, const std::string& run_name,
-                                 WrittenRun& written) {
-  core::Result<RunDirectory> fallback = RunDirectory::create_fallback(run_name);
-  if (!fallback) {
-    written.failures.push_back(std::move(fallback.error()));
-    return;
-  }
-  for (const Output& output : outputs) {
-    core::Result<WrittenFile> file = fallback->write(output.name, output.writer);
-    if (file) {
-      written.fallback_directory = fallback->path();
-      written.files.push_back(std::move(*file));
-    } else {
-      written.failures.push_back(std::move(file.error()));
-    }
-  }
 }
 
 }  // namespace sp::profiler

@@ -18,14 +18,18 @@
 #include "profiler/code_profile.h"
 #include "profiler/counted_span.h"
 #include "profiler/formats/run_json.h"
+#include "profiler/formats/symbols_tsv.h"
 #include "profiler/line_coverage.h"
 #include "profiler/named_code.h"
 #include "profiler/named_profile.h"
 #include "profiler/namer.h"
+#include "profiler/output_files.h"
 #include "profiler/probed_profile.h"
 #include "profiler/profile.h"
 #include "profiler/recorder.h"
 #include "profiler/run_directory.h"
+#include "profiler/trace_recorder.h"
+#include "profiler/tree/tree_recorder.h"
 #include "profiler/written_run.h"
 
 namespace sp::profiler {
@@ -36,6 +40,8 @@ enum class Counting : std::uint8_t {
   exact,    // all code, instead of sampling
   probed,   // by probes while sampling
   covered,  // whether it is reached at all, by probes: coverage.tsv instead
+  traced,   // calls and returns, by probes: trace.sp instead
+  treed,    // calls in their contexts, by probes: tree.json instead
 };
 
 struct ProfilerOptions {
@@ -49,7 +55,12 @@ struct ProfilerOptions {
   core::Coverage coverage = core::Coverage::off;  // with Counting::covered
   std::vector<SourceMap> source_maps{};           // likewise
   std::size_t max_nodes = Profile::kMaxNodes;
-  std::string version{};  // of superprofiler, for run.json
+  /// With Counting::traced: every function of the files whose functions are traced.
+  std::function<std::vector<SymbolRow>()> traced_functions{};
+  /// With Counting::treed: the functions of a file that have places; see ContextTree.
+  std::function<ContextTree::Planned(const core::Module&)> planned_functions{};
+  std::optional<EmitOptions> emit{};  // likewise: who gets the tree while it grows
+  std::string version{};              // of superprofiler, for run.json
   /// Called on the profiler thread for a snapshot: what is known of the run by then.
   std::function<core::RunFacts()> facts_now{};
   /// Called on the profiler thread about every `tick`, for a status line.
@@ -83,11 +94,6 @@ class Profiler {
   [[nodiscard]] const Progress& progress() const { return progress_; }
 
  private:
-  struct Output {
-    std::string name;
-    RunDirectory::Writer writer;
-  };
-
   void take(core::Record&& record);
   void tick();
   void take(const core::SampleTaken& sample);
@@ -102,9 +108,6 @@ class Profiler {
                   std::vector<Output>& failed);
   [[nodiscard]] std::optional<NamedCode> named_code(const core::RunFacts& facts) const;
   [[nodiscard]] CountsContext counts_context() const;
-  [[nodiscard]] std::vector<Output> write_outputs(std::vector<Output> outputs, WrittenRun& written);
-  static void write_to_fallback(const std::vector<Output>& outputs, const std::string& run_name,
-                                WrittenRun& written);
 
   const ProfilerOptions options_;
   core::Channel<core::Record>& records_;
@@ -114,6 +117,9 @@ class Profiler {
   CodeProfile code_;
   ProbedProfile probed_;
   Recorder recorder_;
+  TraceRecorder trace_;
+  std::optional<TreeRecorder> tree_;  // with Counting::treed
+  core::TimePoint next_status_{};
   Progress progress_;
   std::set<core::ModuleId> unopened_;  // modules whose files were not read yet
 };

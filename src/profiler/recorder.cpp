@@ -13,21 +13,6 @@ namespace {
 
 using core::Result;
 
-ContainerHeader header_of(const core::RunFacts& facts, core::TimePoint started) {
-  using std::chrono::duration_cast;
-  using std::chrono::nanoseconds;
-  std::random_device random;
-  ContainerHeader header;
-  header.run_id = std::uint64_t{random()} << 32U | random();
-  header.realtime_ns = duration_cast<nanoseconds>(facts.started_at.time_since_epoch()).count();
-  header.monotonic_ns = duration_cast<nanoseconds>(started.time_since_epoch()).count();
-  header.pid = static_cast<std::uint32_t>(facts.pid);
-  header.cpu = facts.host_arch == "x86_64"    ? ContainerHeader::Cpu::x86_64
-               : facts.host_arch == "aarch64" ? ContainerHeader::Cpu::aarch64
-                                              : ContainerHeader::Cpu::unknown;
-  return header;
-}
-
 void list_all(RecordingWriter& writer, const Profile& profile) {
   for (std::size_t module = 0; module < profile.modules().size(); ++module) {
     writer.module_changed(module);
@@ -56,6 +41,21 @@ class StreamSink final : public ByteSink {
 };
 
 }  // namespace
+
+ContainerHeader container_header(const core::RunFacts& facts, core::TimePoint started) {
+  using std::chrono::duration_cast;
+  using std::chrono::nanoseconds;
+  std::random_device random;
+  ContainerHeader header;
+  header.run_id = std::uint64_t{random()} << 32U | random();
+  header.realtime_ns = duration_cast<nanoseconds>(facts.started_at.time_since_epoch()).count();
+  header.monotonic_ns = duration_cast<nanoseconds>(started.time_since_epoch()).count();
+  header.pid = static_cast<std::uint32_t>(facts.pid);
+  header.cpu = facts.host_arch == "x86_64"    ? ContainerHeader::Cpu::x86_64
+               : facts.host_arch == "aarch64" ? ContainerHeader::Cpu::aarch64
+                                              : ContainerHeader::Cpu::unknown;
+  return header;
+}
 
 Recorder::Recorder(RunDirectory& directory, core::TimePoint started,
                    std::function<State()> at_first_sample)
@@ -124,7 +124,7 @@ Result<void> Recorder::make(const Profile& profile, const core::RunFacts& facts)
   file_ = std::move(*file);
   writer_.emplace(*file_, started_);
   list_all(*writer_, profile);
-  auto begun = writer_->begin(header_of(facts, started_));
+  auto begun = writer_->begin(container_header(facts, started_));
   if (!begun) {
     writer_.reset();
     directory_.remove(std::string(kFile));
@@ -163,7 +163,7 @@ void write_recording(std::ostream& out, const Profile& profile, core::TimePoint 
   RecordingWriter writer(sink, started);
   // StreamSink::append() does not fail.
   list_all(writer, profile);
-  (void)writer.begin(header_of(state.facts, started));
+  (void)writer.begin(container_header(state.facts, started));
   (void)writer.write_set(profile, state.content, core::Clock::now());
 }
 

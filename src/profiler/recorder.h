@@ -61,6 +61,10 @@ class Recorder {
   core::TimePoint flushed_{};
 };
 
+/// The header of a run's files.
+[[nodiscard]] ContainerHeader container_header(const core::RunFacts& facts,
+                                               core::TimePoint started);
+
 /// A recording without the single samples, for when the run's directory could not be written.
 void write_recording(std::ostream& out, const Profile& profile, core::TimePoint started,
                      const Recorder::State& state);

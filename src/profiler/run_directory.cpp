@@ -111,7 +111,7 @@ core::Result<RunDirectory> RunDirectory::create_fallback(const std::string& name
 
 RunDirectory::~RunDirectory() {
   // rmdir() removes only an empty directory, so no file is lost.
-  if (fd_.valid() && made_here_ && !has_files_) {
+  if (fd_.valid() && made_here_ && made_.empty()) {
     ::rmdir(path_.c_str());
   }
 }
@@ -128,7 +128,7 @@ core::Result<WrittenFile> RunDirectory::write(const std::string& name, const Wri
     ::unlinkat(fd_.get(), temporary.c_str(), 0);
     return core::fail(fmt::format("renaming {0}/{1} to {0}/{2}", path_, temporary, name), code);
   }
-  has_files_ = true;
+  made_.insert(name);
   return WrittenFile{name, path_ + "/" + name, *bytes};
 }
 
@@ -164,10 +164,13 @@ core::Result<std::unique_ptr<GrowingFile>> RunDirectory::create_growing(const st
   if (!file.valid()) {
     return core::fail_errno("opening " + path);
   }
-  has_files_ = true;
+  made_.insert(name);
   return std::make_unique<GrowingFile>(std::move(file), path);
 }
 
-void RunDirectory::remove(const std::string& name) { ::unlinkat(fd_.get(), name.c_str(), 0); }
+void RunDirectory::remove(const std::string& name) {
+  ::unlinkat(fd_.get(), name.c_str(), 0);
+  made_.erase(name);
+}
 
 }  // namespace sp::profiler

@@ -4,6 +4,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,8 +50,11 @@ class RunDirectory {
   /// An empty file that grows under its own name: what has been written can be read at any time.
   /// A file that an earlier run left is removed.
   [[nodiscard]] core::Result<std::unique_ptr<GrowingFile>> create_growing(const std::string& name);
-  /// Removes a file that an earlier run left; succeeds if there is none.
+  /// Removes a file; succeeds if there is none.
   void remove(const std::string& name);
+  /// True if write() or create_growing() has made the file, and remove() has not removed it: it is
+  /// of this run.
+  [[nodiscard]] bool has_made(std::string_view name) const { return made_.contains(name); }
 
  private:
   RunDirectory(std::string path, core::UniqueFd fd, bool made_here)
@@ -62,7 +66,7 @@ class RunDirectory {
   std::string path_;
   core::UniqueFd fd_;
   bool made_here_ = false;
-  bool has_files_ = false;
+  std::set<std::string, std::less<>> made_;  // names of files
 };
 
 }  // namespace sp::profiler

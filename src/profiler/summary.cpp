@@ -10,6 +10,8 @@
 #include "profiler/describe.h"
 #include "profiler/terminal_text.h"
 #include "profiler/text.h"
+#include "profiler/trace_text.h"
+#include "profiler/tree/tree_text.h"
 
 namespace sp::profiler {
 namespace {
@@ -32,6 +34,11 @@ class SummaryWriter {
     }
     if (run_.code && run_.code->by_probes) {
       probes();
+    }
+    if (run_.tree) {
+      out_.paragraph(tree_text(*run_.tree));
+    } else if (facts_.trace) {
+      out_.paragraph(trace_text(*facts_.trace, run_.unwritten_events));
     }
     if (run_.coverage) {
       out_.paragraph(coverage_text(*run_.coverage, run_.lines));
@@ -103,22 +110,7 @@ class SummaryWriter {
       return;
     }
     const core::Probing& probing = *facts_.probing;
-    std::string text =
-        fmt::format("probes: {} inserted in {} {}", grouped(probing.planted),
-                    grouped(probing.functions), probing.functions == 1 ? "function" : "functions");
-    if (probing.derived > 0) {
-      text += fmt::format(", {} derived", grouped(probing.derived));
-    }
-    if (probing.removed > 0) {
-      text += fmt::format(", {} removed because they were hot", grouped(probing.removed));
-    }
-    text += fmt::format("; {} {}", grouped(probing.hits), probing.hits == 1 ? "hit" : "hits");
-    if (probing.uncounted_programs > 0) {
-      text += fmt::format("; {} {} ended before getting any (-a counts all)",
-                          grouped(probing.uncounted_programs),
-                          probing.uncounted_programs == 1 ? "program" : "programs");
-    }
-    out_.paragraph(text);
+    out_.paragraph(probes_text(probing));
     if (const std::string copies = copies_text(probing.copying); !copies.empty()) {
       out_.paragraph(copies);
     }
@@ -265,6 +257,9 @@ class SummaryWriter {
     };
     if (const WrittenFile* picture = file("flamegraph.svg")) {
       return "xdg-open " + command_text({picture->path});
+    }
+    if (facts_.trace && !run_.tree && run_.failures.empty()) {
+      return command_text({"superprofiler", "report", "--trace", run_.directory});
     }
     if (run_.coverage && run_.failures.empty()) {
       return command_text({"superprofiler", "coverage", run_.directory});

@@ -208,8 +208,9 @@ std::string xml_text(std::string_view text) { return rewritten(text, append_xml)
 
 std::string json_string(std::string_view text) { return '"' + rewritten(text, append_json) + '"'; }
 
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+std::string csv_cell(std::string_view text, char separator) {
+  if (text.find_first_of("\"\r\n") == std::string_view::npos &&
+      text.find(separator) == std::string_view::npos) {
     return std::string(text);
   }
   std::string cell = "\"";

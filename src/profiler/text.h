@@ -37,7 +37,7 @@ void append_utf8(std::string& text, char32_t value);
 [[nodiscard]] std::string json_string(std::string_view text);
 
 /// A cell of a CSV file (RFC 4180): quoted where necessary.
-[[nodiscard]] std::string csv_cell(std::string_view text);
+[[nodiscard]] std::string csv_cell(std::string_view text, char separator = ',');
 /// Valid UTF-8.
 [[nodiscard]] std::string utf8_text(std::string_view text);
 

@@ -44,6 +44,16 @@ struct WrittenCode {
 [[nodiscard]] WrittenCode summed_up(const NamedCode& code, const CountsContext& context,
                                     std::size_t top);
 
+/// A summary of a calling-context tree.
+struct WrittenTree {
+  std::uint64_t nodes = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t folded = 0;     // calls and samples deeper than the tree is
+  std::uint64_t collapsed = 0;  // and those that found it full
+  std::uint64_t lost = 0;       // events
+  std::uint64_t ended = 0;      // functions whose calls were seen for a part of the run
+};
+
 /// The outcome of a run: a summary of its files, and where they are.
 struct WrittenRun {
   std::string directory;
@@ -59,6 +69,10 @@ struct WrittenRun {
   /// With --coverage.
   std::optional<CoverageTotals> coverage{};
   std::optional<SourceCoverage::Totals> lines{};  // where there is debug information
+  /// With --trace: those that could not be written.
+  std::uint64_t unwritten_events = 0;
+  /// With --tree.
+  std::optional<WrittenTree> tree{};
   /// The first rows of functions.tsv.
   std::vector<Function> top{};
 };

@@ -1,6 +1,7 @@
 #include "symbols/eh_frame.h"
 
 #include <dwarf.h>
+#include <elf.h>
 
 #include <algorithm>
 
@@ -139,16 +140,61 @@ std::optional<FrameEncodings> read_encodings(const core::ElfImage& image, std::u
   return reader.failed() ? std::nullopt : std::optional(encodings);
 }
 
-/// The LSDA's address behind an FDE's range; 0 if there is none.
-std::uint64_t take_handlers(FrameReader& reader, const FrameEncodings& encodings) {
-  if (!encodings.has_augmentation || !encodings.handlers || *encodings.handlers == DW_EH_PE_omit) {
+/// Of an FDE behind the size of its augmentation's data: the LSDA's address; 0 if there is none.
+std::uint64_t take_handlers(FrameReader reader, const FrameEncodings& encodings) {
+  if (!encodings.handlers || *encodings.handlers == DW_EH_PE_omit) {
     return 0;
   }
-  reader.take_uleb();  // size of the augmentation's data
   FrameReader plain = reader;
   const bool is_none = plain.take_encoded(*encodings.handlers & 0x0FU, 0) == 0;
   const std::uint64_t handlers = reader.take_encoded(*encodings.handlers, 0);
   return reader.failed() || is_none ? 0 : handlers;
+}
+
+/// What an FDE's first instructions say of the canonical frame address, until the code advances:
+/// that it is not where a call leaves it (DWARF 5, 6.4.2; LSB adds DW_CFA_GNU_args_size).
+bool moves_frame(FrameReader reader, std::uint64_t end, std::uint64_t offset_of_call) {
+  constexpr unsigned kHigh = 6;
+  while (!reader.failed() && reader.address() < end) {
+    const auto code = reader.take<std::uint8_t>();
+    switch (const unsigned high = code >> kHigh; high) {
+      case DW_CFA_advance_loc >> kHigh:
+        return false;
+      case DW_CFA_offset >> kHigh:
+        reader.take_uleb();
+        continue;
+      case DW_CFA_restore >> kHigh:
+        continue;
+      default:
+        break;
+    }
+    switch (code) {
+      case DW_CFA_nop:
+      case DW_CFA_remember_state:
+        break;
+      case DW_CFA_undefined:
+      case DW_CFA_same_value:
+      case DW_CFA_GNU_args_size:
+        reader.take_uleb();
+        break;
+      case DW_CFA_offset_extended:
+      case DW_CFA_register:
+        reader.take_uleb();
+        reader.take_uleb();
+        break;
+      case DW_CFA_def_cfa:
+        reader.take_uleb();
+        return reader.take_uleb() != offset_of_call;
+      case DW_CFA_def_cfa_offset:
+        return reader.take_uleb() != offset_of_call;
+      case DW_CFA_def_cfa_register:
+      case DW_CFA_def_cfa_expression:
+        return true;
+      default:
+        return false;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -165,7 +211,7 @@ FrameRecord read_frame_record(const core::ElfImage& image, std::uint64_t address
   if (!head) {
     return {};
   }
-  FrameRecord record{head->content + head->size, std::nullopt, 0, false};
+  FrameRecord record{head->content + head->size, std::nullopt, 0, false, false};
   const auto cie_distance = reader.take<std::uint32_t>();
   if (cie_distance == 0 || cie_distance > head->content) {
     return record;
@@ -183,8 +229,16 @@ FrameRecord read_frame_record(const core::ElfImage& image, std::uint64_t address
   const std::uint64_t size = reader.take_encoded(encodings.address & 0x0FU, 0);
   if (!reader.failed() && size != 0 && begin + size > begin) {
     record.covers = CodeRange{begin, begin + size};
-    record.handlers = take_handlers(reader, encodings);
     record.is_signal_frame = encodings.is_signal_frame;
+    if (encodings.has_augmentation) {
+      const std::uint64_t data = reader.take_uleb();
+      record.handlers = take_handlers(reader, encodings);
+      reader.skip(data);
+    }
+    constexpr std::uint64_t kReturnAddress = 8;
+    record.begins_in_frame =
+        !record.is_signal_frame &&
+        moves_frame(reader, record.next, image.machine() == EM_X86_64 ? kReturnAddress : 0);
   }
   return record;
 }

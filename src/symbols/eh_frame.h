@@ -45,6 +45,9 @@ struct FrameRecord {
   /// Of a signal trampoline: glibc and Linux let its FDE begin one byte before the code, because
   /// unwinders look up one byte before a return address.
   bool is_signal_frame = false;
+  /// At its first instruction the stack is not as a call leaves it: it is a part of a function,
+  /// which has jumped there.
+  bool begins_in_frame = false;
 };
 
 /// A CIE's encodings for its FDEs.

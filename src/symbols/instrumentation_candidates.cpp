@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/bytes.h"
+#include "symbols/cold_part.h"
 #include "symbols/debug_files.h"
 #include "symbols/eh_frame.h"
 #include "symbols/mini_debug_info.h"
@@ -25,6 +26,7 @@ struct Claim {
 struct Findings {
   std::vector<Claim> claims;
   std::vector<std::uint64_t> landing_pads;
+  std::unordered_set<std::uint64_t> parts;  // where those of other functions begin
 };
 
 /// The regions that may hold code: executable sections without PLT stubs, or executable segments if
@@ -88,6 +90,9 @@ void read_frames(const core::ElfImage& image, const ElfSections& own, const Code
     const FrameRecord record = read_frame_record(image, at, cache);
     if (record.covers && !record.is_signal_frame) {
       claim(findings, regions, record.covers->begin, record.covers->end - record.covers->begin);
+    }
+    if (record.covers && record.begins_in_frame) {
+      findings.parts.insert(record.covers->begin);
     }
     if (record.covers && record.handlers != 0) {
       const auto pads = read_landing_pads(image, record.handlers, record.covers->begin);
@@ -178,9 +183,9 @@ std::vector<core::CandidateFunction> bound_functions(std::vector<Claim> claims,
     if (!functions.empty()) {
       functions.back().end = std::min(functions.back().end, claim.begin);
     }
-    const std::uint64_t end =
-        claim.begin < covered ? covered : claim.end;  // it lies in a larger one
-    functions.push_back({claim.begin, end, {}});
+    const bool is_within = claim.begin < covered;  // a larger one
+    functions.push_back(
+        {claim.begin, is_within ? covered : claim.end, {}, false, is_within || !claim.is_weak});
   }
   std::erase_if(functions, [](const core::CandidateFunction& f) { return f.end <= f.begin; });
   return functions;
@@ -210,7 +215,8 @@ void keep_selected(const std::vector<ElfSections>& sources, const CodeSelection&
   std::unordered_set<std::uint64_t> wanted;
   for (const ElfSections& source : sources) {
     for_each_function(source, [&](std::string_view name, const Elf64_Sym& symbol) {
-      if (!wanted.contains(symbol.st_value) && matcher.matches(name)) {
+      // With its parts.
+      if (!wanted.contains(symbol.st_value) && matcher.matches(whole_of_cold_part(name))) {
         wanted.insert(symbol.st_value);
       }
     });
@@ -253,7 +259,10 @@ core::InstrumentationCandidates find_candidates(const core::ElfImage& image,
   Findings findings;
   read_frames(image, sources.front(), regions, findings);
   for (const ElfSections& source : sources) {
-    for_each_function(source, [&](std::string_view /*name*/, const Elf64_Sym& symbol) {
+    for_each_function(source, [&](std::string_view name, const Elf64_Sym& symbol) {
+      if (is_cold_part(name)) {
+        findings.parts.insert(symbol.st_value);
+      }
       claim(findings, regions, symbol.st_value,
             symbol.st_size != 0 ? std::optional(symbol.st_size) : std::nullopt);
     });
@@ -263,6 +272,9 @@ core::InstrumentationCandidates find_candidates(const core::ElfImage& image,
   core::InstrumentationCandidates candidates{
       bound_functions(std::move(findings.claims), image.entry()), selection.only_funcs.empty()};
   assign_landing_pads(std::move(findings.landing_pads), candidates.functions);
+  for (core::CandidateFunction& function : candidates.functions) {
+    function.is_part = findings.parts.contains(function.begin);
+  }
   if (!selection.only_funcs.empty()) {
     keep_selected(sources, selection, candidates.functions);
   }

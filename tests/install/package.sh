@@ -34,6 +34,7 @@ done
 has program ./usr/share/bash-completion/completions/superprofiler
 has program ./usr/share/zsh/vendor-completions/_superprofiler
 has program ./usr/share/fish/vendor_completions.d/superprofiler.fish
+has program ./usr/share/superprofiler/emit.schema.json
 ! grep -q debug "$scratch/program" || fail 'debug information is in the program'"'"'s package'
 dpkg-deb --contents "$debug" | grep -q 'usr/lib/debug/\.build-id/.*\.debug$' ||
   fail 'no debug information'

@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "commands/convert/formats.h"
+#include "commands/convert/trace_convert.h"
 #include "commands/run_files/coverage_file.h"
 #include "commands/run_files/coverage_sources.h"
 #include "commands/run_files/finished_run.h"
 #include "commands/run_files/output_file.h"
 #include "commands/run_files/recorded_run.h"
+#include "commands/run_files/trace_file.h"
 #include "core/log.h"
 #include "profiler/describe.h"
 #include "profiler/text.h"
@@ -130,6 +132,29 @@ int fail(const core::Error& error) {
   return kFailure;
 }
 
+/// The run has no trace, or the format does not write it: is that what was asked for?
+Result<void> check_without_trace(const cli::ConvertOptions& options, const Format& format,
+                                 const std::string& run, const std::string& trace) {
+  if (trace == run) {
+    return core::fail(fmt::format(
+        "{} is a trace, so nothing for {}; its formats: perfetto, chrome, speedscope, xray", run,
+        format.name));
+  }
+  if (trace.empty() && (format.needs_trace || options.cuts.are_given())) {
+    return core::fail(fmt::format(
+        "{} a trace: there is none in {} (no trace.sp); record it with "
+        "--trace",
+        format.needs_trace ? "xray needs" : "--from, --to, --limit and --raw-times cut", run));
+  }
+  if (options.cuts.are_given()) {
+    return core::fail(
+        fmt::format("--from, --to, --limit and --raw-times cut a trace, and {} is "
+                    "not of it; leave them out",
+                    format.name));
+  }
+  return {};
+}
+
 }  // namespace
 
 int run(const cli::ConvertOptions& options) {
@@ -142,6 +167,13 @@ int run(const cli::ConvertOptions& options) {
   const auto directory = run_files::named_or_newest_run(options.run);
   if (!directory) {
     return fail(directory.error());
+  }
+  const std::string trace = run_files::trace_path(*directory);
+  if (!trace.empty() && has_traces(format)) {
+    return convert_trace(options, format, *directory);
+  }
+  if (const auto meant = check_without_trace(options, format, *directory, trace); !meant) {
+    return fail(meant.error());
   }
   auto input = read_input(*directory, format, options);
   if (!input) {

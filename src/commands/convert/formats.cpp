@@ -168,13 +168,15 @@ constexpr auto kFormats = std::to_array<Format>({
      false, false, write_cobertura_file, nullptr, true},
     {"drcov", "", ".drcov", "drcov2lcov -input", true, false, false, false, write_drcov_file,
      nullptr, true},
+    {"xray", "", ".xray", "llvm-xray account", true, false, false, false, nullptr, nullptr, false,
+     true},
 });
 
 /// The formats for the run that do not need something.
 std::string names_of(const profiler::RecordedRun& run, bool Format::*need) {
   std::string names;
   for (const Format& format : kFormats) {
-    if (!(format.*need) && !format.needs_coverage &&
+    if (!(format.*need) && !format.needs_coverage && !format.needs_trace &&
         (format.read_file == nullptr || !run.counts_kind.empty())) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
     }

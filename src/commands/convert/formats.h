@@ -42,6 +42,7 @@ struct Format {
   /// Of formats that are of one module's code: what is to be made of its file before writing.
   core::Result<void> (*read_file)(Input& input) = nullptr;
   bool needs_coverage = false;
+  bool needs_trace = false;  // it is written by trace_convert.h
 };
 
 /// One of the choices of --format.

@@ -1,10 +1,12 @@
 #include "commands/info/contents.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "commands/run_files/finished_run.h"
 #include "commands/run_files/recorded_run.h"
+#include "commands/run_files/trace_file.h"
 
 namespace sp::info {
 namespace {
@@ -51,6 +53,30 @@ Contents contents_of(profiler::RecordingReader& reader, const std::string& path)
   contents.threads = threads_of(reader);
   contents.processes = reader.processes();
   contents.modules = reader.modules();
+  return contents;
+}
+
+std::optional<TraceContents> trace_of(const std::string& run) {
+  if (run_files::trace_path(run).empty()) {
+    return std::nullopt;
+  }
+  const auto trace = run_files::open_trace(run);
+  if (!trace) {
+    return std::nullopt;
+  }
+  const profiler::TraceReader& reader = trace->reader;
+  TraceContents contents{.path = trace->path,
+                         .bytes = reader.file_size(),
+                         .finished = reader.header().finished,
+                         .functions = reader.function_numbers().size(),
+                         .damage = reader.damage()};
+  std::set<std::uint32_t> threads;
+  for (const profiler::TraceReader::Place& place : reader.places()) {
+    contents.events += place.count;
+    contents.lost += place.lost;
+    threads.insert(place.thread);
+  }
+  contents.threads = threads.size();
   return contents;
 }
 

@@ -11,6 +11,18 @@
 
 namespace sp::info {
 
+/// What a trace holds.
+struct TraceContents {
+  std::string path;
+  std::uint64_t bytes = 0;
+  bool finished = false;
+  std::uint64_t events = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t functions = 0;  // that have events
+  std::uint64_t threads = 0;    // likewise
+  std::string damage{};
+};
+
 /// What a recording holds.
 struct Contents {
   struct Thread {
@@ -33,10 +45,14 @@ struct Contents {
   std::vector<Thread> threads{};  // most samples first
   std::vector<profiler::RecordingProcess> processes{};
   std::vector<profiler::RecordingModule> modules{};
+  std::optional<TraceContents> trace{};  // of trace.sp beside it, if there is one
 };
 
 /// `reader` must outlive the result.
 [[nodiscard]] Contents contents_of(profiler::RecordingReader& reader, const std::string& path);
+
+/// Nothing if the run has no trace, or it cannot be opened.
+[[nodiscard]] std::optional<TraceContents> trace_of(const std::string& run);
 
 /// For people: a line for each kind of content, then the threads and the modules.
 void write_text(std::ostream& out, const Contents& contents);

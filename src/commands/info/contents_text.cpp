@@ -77,6 +77,34 @@ void write_threads(std::ostream& out, const Contents& contents) {
   }
 }
 
+std::string trace_line(const TraceContents& trace) {
+  std::string text = fmt::format("{}: {} bytes, {} events of {} functions in {} threads",
+                                 trace.path, grouped(trace.bytes), grouped(trace.events),
+                                 grouped(trace.functions), grouped(trace.threads));
+  if (trace.lost > 0) {
+    text += fmt::format(", {} lost", grouped(trace.lost));
+  }
+  text += trace.finished ? "" : ", not complete";
+  return trace.damage.empty() ? text : text + "; " + trace.damage;
+}
+
+void write_trace(profiler::JsonWriter& json, const std::optional<TraceContents>& trace) {
+  json.key("trace");
+  if (!trace) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  json.key("path").string(trace->path);
+  json.key("bytes").number(trace->bytes);
+  json.key("finished").boolean(trace->finished);
+  json.key("events").number(trace->events);
+  json.key("lost").number(trace->lost);
+  json.key("functions").number(trace->functions);
+  json.key("threads").number(trace->threads);
+  json.end_object();
+}
+
 }  // namespace
 
 void write_text(std::ostream& out, const Contents& contents) {
@@ -105,6 +133,9 @@ void write_text(std::ostream& out, const Contents& contents) {
                          ? fmt::format("{}: {} blocks, {} edges", contents.run->counts_kind,
                                        grouped(contents.blocks), grouped(contents.edges))
                          : std::string("nothing was counted"));
+  if (contents.trace) {
+    out << fmt::format("trace      {}\n", trace_line(*contents.trace));
+  }
   out << fmt::format("processes  {}\n", grouped(contents.processes.size()));
   write_threads(out, contents);
   out << fmt::format("modules    {}\n", grouped(contents.modules.size()));
@@ -135,6 +166,7 @@ void write_json(std::ostream& out, const Contents& contents) {
   json.key("functions").number(contents.functions);
   json.key("blocks").number(contents.blocks);
   json.key("edges").number(contents.edges);
+  write_trace(json, contents.trace);
   json.key("threads").begin_array();
   for (const Contents::Thread& row : contents.threads) {
     json.begin_object();

@@ -29,7 +29,8 @@ int run(const cli::InfoOptions& options) {
   if (!recording) {
     return fail(recording.error());
   }
-  const Contents contents = contents_of(recording->reader, recording->path);
+  Contents contents = contents_of(recording->reader, recording->path);
+  contents.trace = trace_of(*named);
   if (options.json) {
     write_json(std::cout, contents);
   }

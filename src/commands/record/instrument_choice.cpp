@@ -31,6 +31,16 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
     probes.derives = false;
     probes.copies = false;
   }
+  if (options.trace) {
+    probes.trace = supervisor::TraceLimits{options.trace->when_full, options.trace->buffer,
+                                           options.trace->min_duration, options.trace->max_depth};
+  } else if (options.tree) {
+    probes.trace = supervisor::TraceLimits{.has_sites = true};
+  }
+  if (probes.trace) {
+    probes.derives = false;
+    probes.copies = false;
+  }
   return [probes](const InstrumentParts& parts) {
     return std::make_unique<supervisor::ProbeCounter>(probes, parts.outbox, parts.guardian,
                                                       parts.meter, parts.timer, parts.tracees);

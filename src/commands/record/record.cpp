@@ -22,6 +22,7 @@
 #include "supervisor/guardian/guardian.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/supervisor.h"
+#include "symbols/function_filters.h"
 
 namespace sp::record {
 namespace {
@@ -52,10 +53,12 @@ std::string run_name(const cli::RecordOptions& options, pid_t pid) {
 class Recording {
  public:
   Recording(const cli::RecordOptions& options, const std::vector<std::string>& own_argv,
-            run_files::KnownCoverage known_coverage, supervisor::Guardian& guardian)
+            run_files::KnownCoverage known_coverage, symbols::FunctionFilters filters,
+            supervisor::Guardian& guardian)
       : options_(options),
         analysis_({options.only_funcs, options.only_instrument_execs, options.debug_dirs,
-                   finds_references(options), std::move(known_coverage)}),
+                   finds_references(options), std::move(known_coverage), options.sees_calls(),
+                   std::move(filters)}),
         status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet),
         session_({supervisor_options(options, analysis_), instrumentation_policy(options), {}},
                  guardian) {
@@ -110,6 +113,14 @@ void Recording::profile(profiler::RunDirectory directory) {
   out.version = SP_VERSION;
   out.facts_now = [this] { return facts(); };
   out.on_tick = [this] { show_status(); };
+  if (options_.trace) {
+    out.traced_functions = [this] { return analysis_.traced_functions(); };
+  }
+  if (options_.tree) {
+    out.planned_functions = [this](const core::Module& module) {
+      return analysis_.planned_functions(module);
+    };
+  }
   symbols::SymbolizerOptions symbolizer;
   symbolizer.debug_directories = options_.debug_dirs;
   profiler::Profiler profiler(std::move(out), session_.records(),
@@ -223,11 +234,24 @@ Ending run(const cli::RecordOptions& options, const std::vector<std::string>& ow
     }
     known_coverage.add(*table);
   }
+  std::vector<std::string> notes;
+  auto filters = symbols::FunctionFilters::read(options.filters, options.attr_lists, notes);
+  for (const std::string& note : notes) {
+    core::log_note("{}", note);
+  }
+  if (!filters) {
+    constexpr int kUsage = 2;
+    core::print_error(filters.error().message());
+    return {filters.error().code == 0 ? kUsage : 125, 0};
+  }
+  if (const int failed = check_reader(options); failed != 0) {
+    return {failed, 0};
+  }
   auto guardian = session::begin_tracing();
   if (!guardian) {
     return {125, 0};
   }
-  Recording recording(options, own_argv, std::move(known_coverage), *guardian);
+  Recording recording(options, own_argv, std::move(known_coverage), std::move(*filters), *guardian);
   return recording.run();
 }
 

@@ -4,8 +4,28 @@
 #include "commands/record/instrument_choice.h"
 #include "commands/run_files/coverage_sources.h"
 #include "core/clock.h"
+#include "core/log.h"
 
 namespace sp::record {
+namespace {
+
+std::optional<profiler::EmitOptions> emit_options(const cli::RecordOptions& options) {
+  if (!options.tree || !options.tree->emit) {
+    return std::nullopt;
+  }
+  const cli::EmitTo& emit = *options.tree->emit;
+  profiler::EmitOptions out{.path = emit.path,
+                            .fd = emit.fd,
+                            .every = emit.every,
+                            .has_names = emit.has_names,
+                            .labels = emit.labels};
+  if (emit.budget_bytes > 0) {
+    out.limit = {emit.budget_bytes, emit.budget_time};
+  }
+  return out;
+}
+
+}  // namespace
 
 supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& options,
                                                  supervisor::CodeAnalysis& analysis) {
@@ -21,7 +41,7 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.timer.sample = options.single == cli::Single::off;
   out.sampler = {options.trace_probability, options.wall};
   out.timer.interval = options.interval;
-  out.timer.holds_cpus = options.coverage != core::Coverage::off ||
+  out.timer.holds_cpus = options.coverage != core::Coverage::off || options.trace || options.tree ||
                          (options.allow_bottlenecking && !options.no_instrumentation);
   out.timer.overhead_percent = options.overhead_percent;
   out.timer.stop_with = options.stop_with == cli::StopWith::interrupt
@@ -43,8 +63,25 @@ std::optional<analyzer::InstrumentationPolicy> instrumentation_policy(
 
 bool finds_references(const cli::RecordOptions& options) {
   return options.single == cli::Single::off && !options.no_instrumentation && !options.no_copies &&
-         options.coverage != core::Coverage::function && !options.derive &&
+         options.coverage != core::Coverage::function && !options.sees_calls() && !options.derive &&
          arch::Native::kHasCopies;
+}
+
+int check_reader(const cli::RecordOptions& options) {
+  const auto emit = emit_options(options);
+  if (!emit) {
+    return 0;
+  }
+  const auto note = profiler::check_reader(*emit);
+  if (!note) {
+    constexpr int kUsage = 2;
+    core::print_error(note.error().message());
+    return note.error().code == 0 ? kUsage : 125;
+  }
+  if (!note->empty()) {
+    core::print_note(*note);
+  }
+  return 0;
 }
 
 profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
@@ -55,8 +92,11 @@ profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
   out.counting = options.single != cli::Single::off        ? profiler::Counting::exact
                  : options.no_instrumentation              ? profiler::Counting::none
                  : options.coverage != core::Coverage::off ? profiler::Counting::covered
+                 : options.trace                           ? profiler::Counting::traced
+                 : options.tree                            ? profiler::Counting::treed
                                                            : profiler::Counting::probed;
   out.coverage = options.coverage;
+  out.emit = emit_options(options);
   out.source_maps = run_files::source_maps(options.source_maps);
   if (options.pid || options.delay.count() > 0) {
     out.counted_since = options.delay;

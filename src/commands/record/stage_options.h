@@ -22,6 +22,10 @@ namespace sp::record {
 /// Functions may run from copies: what leads into them is to be known.
 [[nodiscard]] bool finds_references(const cli::RecordOptions& options);
 
+/// --emit: looks for the reader, before anything is done to a target. Reports what it finds. The
+/// status of a failure; 0: there is none.
+[[nodiscard]] int check_reader(const cli::RecordOptions& options);
+
 /// Only what follows from the command line.
 [[nodiscard]] profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options);
 

@@ -45,17 +45,84 @@ core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
   if (of_file.plan) {
     return *of_file.plan;
   }
-  const auto sources =
-      symbols::find_symbol_sources(file.image, file.path, file.root, options_.debug_directories);
-  core::InstrumentationCandidates plan = symbols::find_candidates(*file.image, sources, selection_);
+  core::InstrumentationCandidates plan = find_functions(file);
   if (plan.functions.empty() && !selection_.only_funcs.empty()) {
     core::log_note("no function of {} matches --only-funcs", file.path);
+  }
+  const std::lock_guard lock(mutex_);
+  planned_.push_back(file);
+  if (options_.traces) {
+    Bounds& bounds = bounds_[file.image->identity()];
+    for (const core::CandidateFunction& function : plan.functions) {
+      bounds.push_back({function.begin, function.end - function.begin, function.is_part});
+    }
   }
   of_file.plan = plan;
   if (options_.finds_references) {
     begin_references(file, of_file);
   }
   return plan;
+}
+
+core::InstrumentationCandidates StaticAnalysis::find_functions(const File& file) const {
+  if (!options_.traces) {
+    return symbols::find_candidates(
+        *file.image,
+        symbols::find_symbol_sources(file.image, file.path, file.root, options_.debug_directories),
+        selection_);
+  }
+  core::InstrumentationCandidates wanted{{}, false};
+  for (run_files::TabledFunction& one : run_files::function_table(table_input(file))) {
+    if (one.row.is_instrumented || one.function.is_part) {
+      wanted.functions.push_back(std::move(one.function));
+    }
+  }
+  return wanted;
+}
+
+run_files::FunctionTableInput StaticAnalysis::table_input(const File& file) const {
+  run_files::FunctionTableInput input;
+  input.image = file.image;
+  input.path = file.path;
+  input.root = file.root;
+  input.debug_directories = options_.debug_directories;
+  input.filters = &options_.filters;
+  input.selection = selection_;
+  return input;
+}
+
+std::vector<profiler::SymbolRow> StaticAnalysis::traced_functions() const {
+  std::vector<File> files;
+  {
+    const std::lock_guard lock(mutex_);
+    files = planned_;
+  }
+  std::vector<profiler::SymbolRow> rows;
+  for (const File& file : files) {
+    run_files::FunctionTableInput input = table_input(file);
+    input.has_lines = true;
+    input.has_instructions = true;
+    for (run_files::TabledFunction& one : run_files::function_table(input)) {
+      rows.push_back(std::move(one.row));
+    }
+  }
+  return rows;
+}
+
+std::vector<core::TracedFunction<core::ModuleOffset>> StaticAnalysis::planned_functions(
+    const core::Module& module) const {
+  std::vector<core::TracedFunction<core::ModuleOffset>> functions;
+  if (!module.image) {
+    return functions;
+  }
+  const std::lock_guard lock(mutex_);
+  const auto known = bounds_.find(module.image->identity());
+  if (known != bounds_.end()) {
+    for (const auto& function : known->second) {
+      functions.push_back({{module.id, function.start}, function.size, function.is_part});
+    }
+  }
+  return functions;
 }
 
 core::ControlFlowGraph StaticAnalysis::map(core::AddressRange bounds,

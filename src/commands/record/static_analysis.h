@@ -1,15 +1,22 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "commands/run_files/coverage_file.h"
+#include "commands/run_files/function_table.h"
+#include "core/function_trace.h"
+#include "core/module.h"
+#include "profiler/formats/symbols_tsv.h"
 #include "supervisor/instruments/code_analysis.h"
 #include "symbols/code_selection.h"
+#include "symbols/function_filters.h"
 
 namespace sp::record {
 
@@ -19,6 +26,8 @@ struct StaticAnalysisOptions {
   std::vector<std::string> debug_directories;
   bool finds_references = false;  // of each file that is planned, in the background
   run_files::KnownCoverage known_coverage{};
+  bool traces = false;                 // functions are chosen as `superprofiler symbols` tells
+  symbols::FunctionFilters filters{};  // of these
 };
 
 /// Static analysis of the target's code, from its symbols and the analyzer, behind the supervisor's
@@ -48,6 +57,14 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] std::optional<std::uint64_t> symbol(const File& file,
                                                     std::string_view name) override;
 
+  /// Every function of the files that were planned, for symbols.tsv. Any thread.
+  [[nodiscard]] std::vector<profiler::SymbolRow> traced_functions() const;
+
+  /// The functions of a module that were planned, and whose calls are seen; nothing if its file was
+  /// not planned yet. Any thread.
+  [[nodiscard]] std::vector<core::TracedFunction<core::ModuleOffset>> planned_functions(
+      const core::Module& module) const;
+
   /// At the end of a run: says which of the named files no process has mapped.
   void report_not_mapped() const;
 
@@ -62,10 +79,16 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
     std::optional<core::CodeReferences> references;
   };
   Known& known(const File& file);
+  [[nodiscard]] core::InstrumentationCandidates find_functions(const File& file) const;
+  [[nodiscard]] run_files::FunctionTableInput table_input(const File& file) const;
   void begin_references(const File& file, Known& known);
 
   std::atomic<bool> is_over_{false};
-  std::map<std::string, Known> known_;  // by path, ElfImage::identity() and size
+  mutable std::mutex mutex_;
+  std::vector<File> planned_;  // under mutex_
+  using Bounds = std::vector<core::TracedFunction<std::uint64_t>>;
+  std::map<std::string, Bounds> bounds_;  // likewise, of files whose calls are seen: by identity
+  std::map<std::string, Known> known_;    // by path, ElfImage::identity() and size
 };
 
 }  // namespace sp::record

@@ -11,6 +11,7 @@
 
 #include "commands/report/report_text.h"
 #include "commands/report/tables.h"
+#include "commands/report/trace_report.h"
 #include "commands/run_files/finished_run.h"
 #include "commands/run_files/pager.h"
 #include "commands/run_files/recording_file.h"
@@ -135,6 +136,9 @@ int run(const cli::ReportOptions& options) {
   const auto directory = run_files::named_or_newest_run(options.run);
   if (!directory) {
     return fail(directory.error());
+  }
+  if (options.trace) {
+    return report_trace(options, *directory);
   }
   auto input = read_input(*directory);
   if (!input) {

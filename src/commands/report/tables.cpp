@@ -35,6 +35,7 @@ std::uint64_t key_of(const Row& row, Sort sort) {
     case Sort::total:
       return row.total;
     case Sort::calls:
+    case Sort::max:
       break;
   }
   return row.calls.value_or(0);

@@ -193,6 +193,10 @@ void print_notes(std::vector<std::string> notes, const RunStacks& stacks, std::s
       std::find(notes.begin(), notes.end(), stacks.damage()) == notes.end()) {
     notes.push_back(stacks.damage());
   }
+  print_notes(notes, output);
+}
+
+void print_notes(const std::vector<std::string>& notes, std::string_view output) {
   for (const std::string& note : notes) {
     const bool is_damage = note.find(" is damaged ") != std::string::npos ||
                            note.find(" is cut at ") != std::string::npos;
@@ -217,7 +221,7 @@ Result<std::string> newest_run(const std::string& parent) {
   fs::file_time_type written{};
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
        entry.increment(error)) {
-    for (const char* const file : {"run.json", "recording.sp"}) {
+    for (const char* const file : {"run.json", "recording.sp", "trace.sp"}) {
       std::error_code none;
       const auto time = fs::last_write_time(entry->path() / file, none);
       if (!none && (newest.empty() || time > written)) {

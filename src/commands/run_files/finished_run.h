@@ -43,5 +43,6 @@ namespace sp::run_files {
 /// Prints the notes, and what of the stacks is damaged; what was read before that is in `output`
 /// ("the file").
 void print_notes(std::vector<std::string> notes, const RunStacks& stacks, std::string_view output);
+void print_notes(const std::vector<std::string>& notes, std::string_view output);
 
 }  // namespace sp::run_files

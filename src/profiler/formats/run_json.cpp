@@ -247,6 +247,7 @@ void write_run_json(std::ostream& out, const RunReport& report) {
   write_code(json, report);
   write_probes(json, report);
   write_coverage(json, report);
+  write_trace(json, report);
   write_losses(json, report);
   write_cost(json, report.facts.cost);
   json.key("notes");

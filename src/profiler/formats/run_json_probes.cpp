@@ -38,6 +38,21 @@ void write_probes(JsonWriter& json, const RunReport& report) {
   json.end_object();
 }
 
+void write_trace(JsonWriter& json, const RunReport& report) {
+  json.key("trace");
+  if (!report.facts.trace) {
+    json.null();
+    return;
+  }
+  const core::Tracing& trace = *report.facts.trace;
+  json.begin_object();
+  json.key("kind").string(trace.too_hot == 0 && trace.lost == 0 ? "exact" : "exact-until");
+  json.key("events").number(trace.events);
+  json.key("lost").number(trace.lost);
+  json.key("functions_too_hot").number(trace.too_hot);
+  json.end_object();
+}
+
 void write_coverage(JsonWriter& json, const RunReport& report) {
   json.key("coverage");
   if (!report.coverage) {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-/// The container of recording.sp: a header, then chunks, each with its kind, its size and its
-/// checksum. output/README.md has every byte.
+/// The container of recording.sp and trace.sp: a header, then chunks, each with its kind, its size
+/// and its checksum. output/README.md has every byte.
 namespace sp::profiler {
 
 inline constexpr std::array<unsigned char, 8> kContainerMagic = {0x89, 'S',  'P',  'T',
@@ -36,6 +36,8 @@ enum class ChunkKind : std::uint32_t {
   modules = 2,
   functions = 3,
   processes = 4,
+  clocks = 5,  // of a trace
+  events = 6,  // likewise
   stacks = 7,
   samples = 8,
   blocks = 9,

@@ -58,15 +58,23 @@ void ContainerReader::scan() {
 void ContainerReader::for_each(ChunkKind kind, std::uint32_t set, const Visit& visit) {
   // NOLINTNEXTLINE(modernize-loop-convert): end_at() takes chunks away
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const Chunk chunk = chunks_[i];
-    if (chunk.kind != kind || chunk.set != set) {
-      continue;
-    }
-    const auto payload = payload_at(chunk.offset);
-    if (!payload || !visit(*payload)) {
-      end_at(chunk.offset, "damaged");
+    if (chunks_[i].kind == kind && chunks_[i].set == set) {
+      (void)this->visit(i, visit);
     }
   }
+}
+
+bool ContainerReader::visit(std::size_t number, const Visit& visit) {
+  if (number >= chunks_.size()) {
+    return false;
+  }
+  const std::uint64_t offset = chunks_[number].offset;
+  const auto payload = payload_at(offset);
+  const bool is_good = payload && visit(*payload);
+  if (!is_good) {
+    end_at(offset, "damaged");
+  }
+  return is_good;
 }
 
 void ContainerReader::end_at(std::uint64_t offset, std::string_view how) {

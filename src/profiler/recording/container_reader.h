@@ -43,6 +43,9 @@ class ContainerReader {
   /// The chunks of a kind and set, in order. Where one cannot be understood the container is
   /// damaged, and ends there for every later call.
   void for_each(ChunkKind kind, std::uint32_t set, const Visit& visit);
+  /// One of chunks(), which may have been taken away meanwhile; what it holds ends the container
+  /// in the same way. False if it could not be visited.
+  bool visit(std::size_t number, const Visit& visit);
 
  private:
   struct Stored {

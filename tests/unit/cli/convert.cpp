@@ -19,6 +19,16 @@ TEST(Convert, takes_a_run_a_format_and_a_file) {
   EXPECT_EQ(options.output, "x.gz");
 }
 
+TEST(Convert, takes_cuts_of_a_trace) {
+  const ConvertOptions options = converted(
+      {"convert", "-f", "chrome", "--from", "1.5", "--to", "2s", "--limit", "100", "--raw-times"});
+  EXPECT_EQ(options.cuts.from, std::chrono::milliseconds(1500));
+  EXPECT_EQ(options.cuts.to, std::chrono::seconds(2));
+  EXPECT_EQ(options.cuts.limit, 100U);
+  EXPECT_TRUE(options.cuts.raw_times);
+  EXPECT_FALSE(converted({"convert", "-f", "chrome"}).cuts.are_given());
+}
+
 TEST(Convert, takes_the_newest_run_if_none_is_given) {
   EXPECT_EQ(converted({"convert", "--format=callgrind"}).run, "");
   EXPECT_EQ(converted({"convert", "-f", "csv", "--", "-odd-"}).run, "-odd-");
@@ -33,7 +43,8 @@ TEST(Convert, takes_the_format_from_the_name_of_the_file) {
                                                         {"a.svg", "svg"},
                                                         {"a.csv", "csv"},
                                                         {"a.fdata", "bolt"},
-                                                        {"a.afdo", "autofdo"}}) {
+                                                        {"a.afdo", "autofdo"},
+                                                        {"a.xray", "xray"}}) {
     EXPECT_EQ(converted({"convert", "r", "-o", file}).format, format);
   }
   EXPECT_EQ(converted({"convert", "r", "-o", "a.svg", "-f", "csv"}).format, "csv");

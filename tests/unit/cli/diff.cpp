@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "cli/edit_distance.h"
 #include "cli/read.h"
+#include "core/edit_distance.h"
 #include "parsing.h"
 
 namespace sp::cli {
@@ -85,10 +85,10 @@ TEST(Diff, explains_itself) {
 }
 
 TEST(EditDistance, counts_changed_letters_and_swaps) {
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
-  EXPECT_EQ(edit_distance("calls", "calls"), 0U);
-  EXPECT_EQ(edit_distance("clals", "calls"), 1U);
-  EXPECT_EQ(edit_distance("cals", "calls"), 1U);
+  EXPECT_EQ(core::edit_distance("", "abc"), 3U);
+  EXPECT_EQ(core::edit_distance("calls", "calls"), 0U);
+  EXPECT_EQ(core::edit_distance("clals", "calls"), 1U);
+  EXPECT_EQ(core::edit_distance("cals", "calls"), 1U);
 }
 
 }  // namespace

@@ -34,6 +34,23 @@ TEST(Report, takes_a_run_and_what_to_show) {
   EXPECT_EQ(reported({"report", "--callees", "g"}).callees, "g");
 }
 
+TEST(Report, of_a_trace_takes_what_its_calls_have) {
+  const ReportOptions table =
+      reported({"report", "--trace", "--sort", "max", "--by-thread", "--raw-times"});
+  EXPECT_TRUE(table.trace);
+  EXPECT_EQ(table.sort, Sort::max);
+  EXPECT_TRUE(table.cuts.raw_times);
+  EXPECT_EQ(table.cuts.limit, 0U);
+  EXPECT_EQ(reported({"report", "--trace", "--by-thread", "--sort", "calls"}).sort, Sort::calls);
+  const ReportOptions graph =
+      reported({"report", "output/a-7", "--trace", "--graph", "--from", "1.5", "--to", "2s"});
+  EXPECT_TRUE(graph.graph);
+  EXPECT_EQ(graph.cuts.from, std::chrono::milliseconds(1500));
+  EXPECT_EQ(graph.cuts.to, std::chrono::seconds(2));
+  EXPECT_EQ(graph.cuts.limit, 10'000U);
+  EXPECT_EQ(reported({"report", "--trace", "--graph", "--limit", "0"}).cuts.limit, 0U);
+}
+
 TEST(Info, takes_a_run_or_the_newest_one) {
   const auto options = [](const std::vector<std::string>& words) {
     const Parsed outcome = parsed(words);

@@ -88,6 +88,8 @@ TEST(Settings, have_paths_relative_to_the_file) {
             "--debug-dir=/there/d --debug-dir=/there2 -- x");
   EXPECT_EQ(merged({"--", "x"}, in_file("only-instrument-execs = ['all', './lib.so']")),
             "--only-instrument-execs=all --only-instrument-execs=/work/project/./lib.so -- x");
+  EXPECT_EQ(merged({"symbols", "x"}, in_file("filters = 'rules.toml'")),
+            "symbols --filters=/work/project/rules.toml x");
 }
 
 TEST(Settings, that_are_wrong_name_their_place) {
@@ -102,6 +104,7 @@ TEST(Settings, that_are_wrong_name_their_place) {
   EXPECT_EQ(merged({"--", "x"}, in_file("output = '$SP_TEST_UNSET/x'")),
             at + "1: output: the variable $SP_TEST_UNSET is not set>");
   EXPECT_EQ(merged({"--", "x"}, in_file("a = = 1")).substr(0, at.size() + 3), at + "1: ");
+  EXPECT_EQ(merged({"--", "x"}, in_file("\n[.a]")), at + "2: a table's name is missing here>");
   EXPECT_EQ(merged({"--", "x"}, in_environment("--intervall=3")),
             "<$SUPERPROFILER_OPTS: there is no option --intervall; did you mean --interval?>");
   EXPECT_EQ(merged({"--", "x"}, in_environment("-- ls")),

@@ -37,7 +37,8 @@ std::set<std::string> table_names(std::optional<Command> command = std::nullopt)
 }
 
 TEST(Help, names_exactly_the_options_that_the_parser_knows) {
-  EXPECT_EQ(long_options_in(printed({"--help"})), table_names(Command::record));
+  EXPECT_EQ(long_options_in(printed({"--help"}) + printed({"--trace", "--help"})),
+            table_names(Command::record));
   for (const CommandRow& row : command_table()) {
     EXPECT_EQ(long_options_in(printed({std::string(row.name), "--help"})), table_names(row.command))
         << row.name;
@@ -64,6 +65,7 @@ TEST(Help, begins_with_examples_and_fits_a_terminal) {
 TEST(Help, wins_over_mistakes_beside_it) {
   EXPECT_EQ(printed({"--help", "--bogus"}), help_text());
   EXPECT_EQ(printed({"-i", "5", "-h", "ls"}), help_text());
+  EXPECT_EQ(printed({"--tree", "--help"}), printed({"--trace", "--help"}));
 }
 
 TEST(Version, is_the_projects) {

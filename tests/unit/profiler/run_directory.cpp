@@ -1,18 +1,17 @@
 #include "profiler/run_directory.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <span>
 #include <string>
 
+#include "unit/profiler/file_size_limit.h"
 #include "unit/profiler/golden.h"
 #include "unit/profiler/temporary_directory.h"
 
@@ -20,30 +19,11 @@ namespace sp::profiler {
 namespace {
 
 namespace fs = std::filesystem;
+using test::FileSizeLimit;
 using test::read_file;
 using test::TemporaryDirectory;
 
 const RunDirectory::Writer kHello = [](std::ostream& out) { out << "hello\n"; };
-
-/// While it exists no file grows beyond `bytes`, which simulates a full disk.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &old_);
-    const rlimit limit{bytes, old_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, old_handler_);
-  }
-
- private:
-  rlimit old_{};
-  void (*old_handler_)(int);
-};
 
 TEST(RunDirectory, makes_the_directories_that_are_missing) {
   const TemporaryDirectory temporary;
@@ -54,6 +34,21 @@ TEST(RunDirectory, makes_the_directories_that_are_missing) {
   EXPECT_EQ(file->path, temporary.path() + "/a/b/demo-1/run.json");
   EXPECT_EQ(file->bytes, 6);
   EXPECT_EQ(read_file(file->path), "hello\n");
+}
+
+TEST(RunDirectory, knows_the_files_that_it_has_made) {
+  const TemporaryDirectory temporary;
+  fs::create_directory(temporary.path() + "/demo");
+  std::ofstream(temporary.path() + "/demo/tree.json") << "old";
+  auto run = RunDirectory::create(temporary.path(), "demo", true);
+  ASSERT_TRUE(run);
+  EXPECT_FALSE(run->has_made("tree.json"));
+  ASSERT_TRUE(run->write("run.json", kHello));
+  ASSERT_TRUE(run->create_growing("trace.sp"));
+  EXPECT_TRUE(run->has_made("run.json"));
+  EXPECT_TRUE(run->has_made("trace.sp"));
+  run->remove("trace.sp");
+  EXPECT_FALSE(run->has_made("trace.sp"));
 }
 
 TEST(RunDirectory, refuses_a_run_that_exists_unless_told_to_overwrite) {

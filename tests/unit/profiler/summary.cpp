@@ -69,6 +69,21 @@ TEST(Summary, says_where_files_went_that_could_not_be_written) {
   EXPECT_EQ(summary_text(test::facts(), run, {.columns = 200}).find("results:"), std::string::npos);
 }
 
+TEST(Summary, says_how_many_events_of_a_trace_are_missing_and_why) {
+  core::RunFacts facts = test::facts();
+  facts.trace.emplace() = {5000, 7, 0};
+  WrittenRun run = small_run();
+  const SummaryStyle wide{.columns = 200};
+  EXPECT_NE(
+      summary_text(facts, run, wide).find("trace: 5,000 events; 7 found no room (--buffer)\n"),
+      std::string::npos);
+  run.unwritten_events = 1200;
+  EXPECT_NE(
+      summary_text(facts, run, wide)
+          .find("trace: 3,800 events; 7 found no room (--buffer); 1,200 could not be written"),
+      std::string::npos);
+}
+
 std::string last_line(std::string text) {
   text.pop_back();
   return text.substr(text.rfind('\n') + 1);

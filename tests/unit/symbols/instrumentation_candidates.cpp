@@ -78,6 +78,27 @@ TEST(InstrumentationCandidates, keeps_what_is_selected) {
   EXPECT_TRUE(begins("foo").empty());
 }
 
+TEST(InstrumentationCandidates, select_a_function_with_its_cold_parts) {
+  ElfBuilder builder;
+  const auto text = builder.add_code(".text", 0x1000, 0x100);
+  builder.add_symbol({"main", 0x1000, 0x10, text});
+  builder.add_symbol({"main.coldStart", 0x1010, 0x10, text});
+  builder.add_symbol({"main.cold", 0x1020, 0x10, text});
+  builder.add_symbol({"main.cold.1", 0x1030, 0x10, text});
+  const auto image = builder.build_image();
+  std::vector<std::uint64_t> parts;
+  for (const core::CandidateFunction& function : plan_of(image).functions) {
+    if (function.is_part) {
+      parts.push_back(function.begin);
+    }
+  }
+  EXPECT_EQ(parts, (std::vector<std::uint64_t>{0x1020, 0x1030}));
+  EXPECT_EQ(ranges_of(plan_of(image, {{"main"}})),
+            (std::vector<CodeRange>{{0x1000, 0x1010}, {0x1020, 0x1030}, {0x1030, 0x1040}}));
+  EXPECT_EQ(ranges_of(plan_of(image, {{"main.coldStart"}})),
+            (std::vector<CodeRange>{{0x1010, 0x1020}}));
+}
+
 TEST(InstrumentationCandidates, of_a_program_with_exceptions_has_its_landing_pads) {
   const auto file = core::MappedFile::open("/proc/self/exe");
   ASSERT_TRUE(file);

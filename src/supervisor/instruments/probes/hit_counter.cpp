@@ -4,6 +4,7 @@
 
 #include "supervisor/breakpoints/edge_flow.h"
 #include "supervisor/instruments/probes/coverage.h"
+#include "supervisor/instruments/probes/function_trace.h"
 
 namespace sp::supervisor {
 namespace {
@@ -36,6 +37,12 @@ bool HitCounter::reach_block(ProbedCode& code, BreakpointSite& site, core::TimeP
 
 void HitCounter::take_back(const Tracee& tracee, Address site) {
   ProbedCode& code = probed_code(*tracee.process);
+  if (code.trace()) {
+    // Its event is written: the next hit writes none.
+    ProbedThread& thread = probed_thread(tracee);
+    thread.comes_again = {site, thread.sp_of_last_place};
+    return;
+  }
   const BreakpointSite* const probe = code.site_at(site);
   if (probed_thread(tracee).counted && probe != nullptr &&
       probe->block != BreakpointSite::kNoBlock) {
@@ -91,6 +98,8 @@ void HitCounter::discover(ProbedCode& code, Address address,
 
 void HitCounter::end_hit(Tracee& tracee, core::TimePoint heard, bool counts) {
   const core::Duration cost = costs_.add_hit(probed_thread(tracee), heard);
+  const ProbedThread::Hit& hit = probed_thread(tracee).last_hit;
+  FunctionTrace::add_stolen(tracee, hit.end - hit.begin + costs_.round_trip());
   ProbedCode& code = probed_code(*tracee.process);
   if (!counts || code.is_young_child(heard)) {
     code.beside() += cost;
@@ -109,7 +118,7 @@ void HitCounter::remove_hot_probes(ProbedCode& code) {
   constexpr std::uint64_t kHitsBetween = 4'096;
   if (costs_.is_exceeded()) {
     removed_ += code.remove_hottest(kKept, core::Clock::now());
-  } else if (code.executions() % kHitsBetween == 0) {
+  } else if (!code.trace() && code.executions() % kHitsBetween == 0) {
     // The original's rule: a tenth of more than 50,000 hits is too much for one block.
     constexpr double kShareOfOne = 0.1;
     constexpr std::uint64_t kFrom = 50'000;
@@ -122,7 +131,8 @@ void HitCounter::remove_hot_probes(ProbedCode& code) {
 }
 
 void HitCounter::enter_function(ProbedCode& code, Address entry) {
-  if (!keep_hot_probes_ && costs_.is_exceeded()) {
+  // With --trace the hottest functions are too much, never one that is entered for the first time.
+  if (!keep_hot_probes_ && !code.trace() && costs_.is_exceeded()) {
     code.disarm_entries();
   } else {
     discover(code, entry, std::nullopt);

@@ -22,6 +22,8 @@ class HitCounter {
       : costs_(costs), keep_hot_probes_(keep_hot_probes) {}
 
   void count_block(const Tracee& tracee, const BreakpointSite& site, core::TimePoint now);
+  /// A hit that counts for nothing else.
+  void note_hit() { hits_.fetch_add(1, std::memory_order_relaxed); }
   /// See coverage.h.
   [[nodiscard]] bool reach_block(ProbedCode& code, BreakpointSite& site, core::TimePoint now);
   /// Undoes the last count of the block at `site`: its instruction is still to be executed.

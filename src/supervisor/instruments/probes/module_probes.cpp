@@ -10,6 +10,7 @@
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/module_scan.h"
 #include "supervisor/instruments/probes/copied_threads.h"
+#include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/probe_maintenance.h"
 #include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/instruments/probes/probed_thread.h"
@@ -187,6 +188,9 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
 void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
   ProbedCode& code = probed_code(process);
   end_overwritten(code, core::Clock::now());
+  if (code.trace()) {
+    code.trace()->recorder->flush(code);
+  }
   core::CodeProbed probed = code.take();
   charge_copies(process);
   if (!probed.blocks.empty() || !probed.edges.empty() || !probed.functions.empty()) {

@@ -6,7 +6,6 @@
 namespace sp::supervisor {
 namespace {
 
-constexpr core::Duration kFirstAllowance = std::chrono::milliseconds(3);
 /// Of copies: a tenth of a second's work at the default --overhead.
 constexpr core::Duration kFirstAllowanceOfCopies = std::chrono::milliseconds(20);
 /// Of the share: inserting the probes of the last function may exceed it, and copies use what
@@ -20,7 +19,7 @@ bool ProbeBudget::is_exceeded(core::Duration target_cpu, core::Duration followin
   const double whole = share_ * static_cast<double>(target_cpu.count());
   const double allowed =
       std::max(whole - static_cast<double>(following.count()) / 2, kLeast * whole);
-  return share_ > 0 && static_cast<double>((spent_ - kFirstAllowance).count()) > allowed;
+  return share_ > 0 && static_cast<double>((spent_ - first_allowance_).count()) > allowed;
 }
 
 bool ProbeBudget::is_too_much(core::Duration beside) const {

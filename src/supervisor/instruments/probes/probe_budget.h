@@ -10,8 +10,12 @@ namespace sp::supervisor {
 /// The part of --overhead that probes may use; samples use the rest. Pure.
 class ProbeBudget {
  public:
+  static constexpr core::Duration kFirstAllowance = std::chrono::milliseconds(3);
+
   /// `percent` of the target's on-CPU time for samples and probes together; 0 = no limit.
-  explicit ProbeBudget(double percent) : share_(percent / 100 * kPart) {}
+  /// `first_allowance`: what probes may cost in any case.
+  explicit ProbeBudget(double percent, core::Duration first_allowance = kFirstAllowance)
+      : share_(percent / 100 * kPart), first_allowance_(first_allowance) {}
 
   void spend(core::Duration cost) { spent_ += cost; }
   [[nodiscard]] core::Duration spent() const { return spent_; }
@@ -40,6 +44,7 @@ class ProbeBudget {
   static constexpr double kPart = 0.5;
 
   double share_;
+  core::Duration first_allowance_;
   core::Duration spent_{};
   core::Duration in_copies_{};
   core::TimePoint asked_;        // when is_bottleneck() was last called,
@@ -56,6 +61,8 @@ class HitCost {
   /// Adds a hit that took the tracer `handled`, `since_last` after it last resumed the thread from
   /// a hit (0: the thread's first). Returns the hit's cost.
   core::Duration add(core::Duration handled, core::Duration since_last);
+  /// The kernel's part of a hit, as far as it is known.
+  [[nodiscard]] core::Duration round_trip() const { return round_trip_; }
 
  private:
   static constexpr int kBatch = 64;

@@ -16,8 +16,9 @@ namespace sp::supervisor {
 /// the timer, to sampling. Runs on the ptrace thread, but for spent().
 class ProbeCosts {
  public:
-  ProbeCosts(double overhead_percent, CostMeter& meter, SampleTimer& timer)
-      : meter_(meter), timer_(timer), budget_(overhead_percent) {}
+  ProbeCosts(double overhead_percent, core::Duration first_allowance, CostMeter& meter,
+             SampleTimer& timer)
+      : meter_(meter), timer_(timer), budget_(overhead_percent, first_allowance) {}
 
   /// More was spent than the budget allows so far.
   [[nodiscard]] bool is_exceeded() const {
@@ -36,6 +37,8 @@ class ProbeCosts {
   /// A thread's hit that was heard of at `heard` is over: the thread runs again. Charges what
   /// add_work() has not, and returns it.
   core::Duration add_hit(ProbedThread& thread, core::TimePoint heard);
+  /// The kernel's part of a hit; HitCost::round_trip().
+  [[nodiscard]] core::Duration round_trip() const { return hit_cost_.round_trip(); }
   /// Other work for the probes, done while a thread was stopped.
   void add_work(core::Duration cost);
   /// Work done before a program's first instruction, which the program has to wait for.

@@ -18,6 +18,9 @@ namespace {
 
 using arch::Native;
 
+/// Who wants a trace of a short program wants all of it.
+constexpr core::Duration kFirstOfTrace = std::chrono::seconds(1);
+
 bool is_coverage(const ProbeOptions& options) { return options.coverage != core::Coverage::off; }
 
 }  // namespace
@@ -27,7 +30,8 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
     : options_(options),
       coverage_(options.coverage),
       guardian_(guardian),
-      costs_(options.overhead_percent, meter, timer),
+      costs_(options.overhead_percent, options.trace ? kFirstOfTrace : ProbeBudget::kFirstAllowance,
+             meter, timer),
       modules_(*options.analysis, outbox, costs_, tracees),
       exploration_(outbox),
       counter_(costs_, options.keep_hot_probes),
@@ -36,7 +40,11 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
       maintenance_(modules_, costs_, counter_, exploration_, promotion_),
       tracees_(tracees),
       gates_(maintenance_, costs_, options.keep_hot_probes),
-      hits_(modules_, costs_, counter_, exploration_, gates_, promotion_) {}
+      hits_(modules_, costs_, counter_, exploration_, gates_, promotion_) {
+  if (options.trace) {
+    trace_.emplace(*options.trace, outbox, counter_);
+  }
+}
 
 // ---- who comes and goes
 
@@ -44,6 +52,9 @@ void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_st
   process.code_state =
       std::make_shared<ProbedCode>(process.id, tid, *options_.analysis, guardian_, options_.derives,
                                    is_coverage(options_) ? &coverage_ : nullptr);
+  if (trace_) {
+    probed_code(process).trace() = TraceState{&*trace_, {}, {}, {}};
+  }
   if (promotion_.is_wanted()) {
     probed_code(process).hot_functions().enable();
   }
@@ -92,6 +103,9 @@ void ProbeCounter::charge_child(ProbedCode& parent, core::Duration cost) {
 }
 
 void ProbeCounter::before_exec(Tracee& caller, pid_t tid) {
+  if (trace_) {
+    FunctionTrace::finish(*caller.process, core::TraceEventKind::end, core::Clock::now());
+  }
   probed_thread(caller).mask.block_again(tid);
   caller.process->ignores_sigtrap = probed_code(*caller.process).trap_handler().program.is_ignore();
 }
@@ -166,6 +180,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
 
 void ProbeCounter::on_syscall(Tracee& tracee, core::TimePoint /*now*/) {
   on_other_stop(tracee);  // asked for by nobody
+  FunctionTrace::end_stop(tracee);
   ProbeHits::continue_thread(tracee);
 }
 
@@ -173,6 +188,7 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
   ProbedCode& code = probed_code(*tracee.process);
   thread.resumed_at = {};
+  thread.stopped_at = core::Clock::now();
   thread.was_stepped = thread.was_stepped || thread.displaced.is_active() || thread.window ||
                        std::exchange(thread.delivering, 0) != 0;
   if (thread.displaced.is_active()) {
@@ -217,6 +233,9 @@ void ProbeCounter::on_sample(Tracee& tracee) {
   } else {
     maintenance_.run(tracee, true);
   }
+  if (trace_ && tracee.process->code_state != nullptr) {
+    trace_->flush_if_due(probed_code(*tracee.process));
+  }
 }
 
 /// Asked for in a stop at a probe it would show what comes behind that.
@@ -225,16 +244,10 @@ bool ProbeCounter::biases_sample(const Tracee& tracee, core::TimePoint asked_at)
   return asked_at >= hit.begin && asked_at <= hit.end;
 }
 
-// ---- letting go, and results
-
-void ProbeCounter::restore(const TracedProcess& process) {
-  if (process.code_state != nullptr) {
-    promotion_.demote_all(process, nullptr);
-  }
-  Instrument::restore(process);
-}
-
 void ProbeCounter::resume(Tracee& tracee, int signal) {
+  if (trace_) {
+    FunctionTrace::end_stop(tracee);
+  }
   if (signal == SIGTRAP && tracee.process->code_state != nullptr &&
       reset_trap_action(probed_code(*tracee.process), tracee.id.tid)) {
     maintenance_.remove_all_probes(tracee);
@@ -258,40 +271,6 @@ void ProbeCounter::resume(Tracee& tracee, int signal) {
   } else {
     (void)ptrace::resume(tracee.id.tid, signal);
   }
-}
-
-/// Where no sample came nobody has read the maps since the loader mapped the libraries, to which
-/// the program's code returns.
-bool ProbeCounter::wants_last_maps(const TracedProcess& process) const {
-  return process.code_state != nullptr && process.from_start && process.samples == 0;
-}
-
-bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
-  if (tracee.process->code_state == nullptr) {
-    return true;
-  }
-  on_other_stop(tracee);
-  ProbedThread& thread = probed_thread(tracee);
-  leave_function_copy(tracee);
-  if (thread.counts_in != nullptr) {
-    (void)set_counter_base(tracee.id.tid, 0);
-  }
-  return prepare_to_detach(probed_code(*tracee.process), tracee, thread.mask,
-                           {thread.was_stepped, may_call});
-}
-
-void ProbeCounter::fill(core::RunFacts& facts) const {
-  core::Probing& probing = facts.probing.emplace();
-  counter_.fill(probing);
-  probing.uncounted_programs = maintenance_.uncounted_programs();
-  probing.windows = exploration_.windows();
-  probing.steps = exploration_.steps();
-  probing.cost = costs_.spent();
-  promotion_.fill(probing.copying);
-  const CopyUse used = modules_.used_copies();
-  probing.copying.executions = used.executions;
-  probing.copying.arrivals = used.arrivals;
-  facts.cost.is_share_minimum = probing.cost > facts.cost.target_cpu / 3;
 }
 
 }  // namespace sp::supervisor

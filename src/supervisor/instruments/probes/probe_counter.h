@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 
 #include "core/clock.h"
 #include "core/messages.h"
@@ -11,6 +12,7 @@
 #include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/instrument.h"
 #include "supervisor/instruments/probes/exploration.h"
+#include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/gate_keeper.h"
 #include "supervisor/instruments/probes/hit_counter.h"
 #include "supervisor/instruments/probes/module_probes.h"
@@ -34,6 +36,7 @@ struct ProbeOptions {
   bool begins_with_samples = false;  // no probe comes before the first sample (--delay)
   bool copies = true;                // hot functions run from instrumented copies
   core::Coverage coverage = core::Coverage::off;  // else keep_hot_probes, and no copies
+  std::optional<TraceLimits> trace{};             // functions are traced; else no copies
 };
 
 /// Counts basic blocks beside sampling, by a probe (a breakpoint) for each. A function's blocks get
@@ -82,6 +85,7 @@ class ProbeCounter final : public Instrument {
   ModuleProbes modules_;
   Exploration exploration_;
   HitCounter counter_;
+  std::optional<FunctionTrace> trace_;
   Promotion promotion_;
   ProbeMaintenance maintenance_;
   TraceeTable& tracees_;

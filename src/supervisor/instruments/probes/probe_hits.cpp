@@ -1,6 +1,7 @@
 #include "supervisor/instruments/probes/probe_hits.h"
 
 #include "arch/native.h"
+#include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/written_probes.h"
 
 namespace sp::supervisor {
@@ -50,6 +51,10 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
     return;
   }
   ThreadMemory memory(tracee.id.tid);
+  const Address sp = Native::sp(registers);
+  if (code.trace()) {
+    code.trace()->recorder->look_at(tracee, registers);
+  }
   if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
     execute_displaced(tracee, site, registers, now);
     counter_.end_hit(tracee, now);
@@ -57,8 +62,7 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
   }
   const Address to = Native::pc(registers);
   (void)ptrace::set_registers(tracee.id.tid, registers);
-  counter_.count_block(tracee, site, now);
-  counter_.count_edge(tracee, site, to, now);
+  count(tracee, site, sp, to, now);
   if (!probed_thread(tracee).window) {
     promotion_.run(tracee, now);
     continue_thread(tracee);
@@ -66,6 +70,18 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
     continue_thread(tracee);
   }
   counter_.end_hit(tracee, now);
+}
+
+void ProbeHits::count(Tracee& tracee, BreakpointSite& site, Address sp, std::optional<Address> to,
+                      core::TimePoint now) {
+  if (const auto& trace = probed_code(*tracee.process).trace()) {
+    trace->recorder->note(tracee, site, sp, to, now);
+    return;
+  }
+  counter_.count_block(tracee, site, now);
+  if (to) {
+    counter_.count_edge(tracee, site, *to, now);
+  }
 }
 
 /// With --coverage.
@@ -167,7 +183,7 @@ void ProbeHits::execute_displaced(Tracee& tracee, BreakpointSite& site,
   // Runs freely through the copy and the jump back behind it.
   Native::set_pc(registers, *copy);
   (void)ptrace::set_registers(tid, registers);
-  counter_.count_block(tracee, site, now);
+  count(tracee, site, Native::sp(registers), std::nullopt, now);
   if (thread.window) {
     exploration_.end(tracee);
   }
@@ -185,8 +201,7 @@ void ProbeHits::on_step(Tracee& tracee, ptrace::Registers& registers, core::Time
     }
     BreakpointSite* const site = code.inserted_at(thread.displaced.finish(code));
     if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
-      counter_.count_block(tracee, *site, now);
-      counter_.count_edge(tracee, *site, pc, now);
+      count(tracee, *site, Native::sp(registers), pc, now);
     }
     if (thread.window && !exploration_.note_step(tracee, pc)) {
       return;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "core/address.h"
 #include "core/clock.h"
 #include "supervisor/instruments/probes/exploration.h"
 #include "supervisor/instruments/probes/gate_keeper.h"
@@ -46,6 +49,10 @@ class ProbeHits {
   bool on_gate(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
   void on_landing(Tracee& tracee, const BreakpointSite& site, ptrace::Registers& registers,
                   core::TimePoint now);
+  /// The thread has executed the instruction at `site`, before which its stack pointer was `sp`,
+  /// and goes on at `to`; nothing: at the next one.
+  void count(Tracee& tracee, BreakpointSite& site, core::Address sp,
+             std::optional<core::Address> to, core::TimePoint now);
   /// The thread has to execute the instruction itself.
   void execute_displaced(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
                          core::TimePoint now);

@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/probes/coverage.h"
+#include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
@@ -80,7 +81,7 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
     serve(std::exchange(code.postponed(), {}), process);
   }
   if (was_sampled && !Native::leaving_syscall(*registers) && code.needs_exploration(pc) &&
-      !costs_.is_exceeded()) {
+      !code.trace() && !costs_.is_exceeded()) {
     exploration_.begin(tracee, pc);
   }
 }
@@ -177,11 +178,18 @@ void ProbeMaintenance::give_up(const Tracee& tracee, std::string_view reason) {
   }
   ProbedCode& code = probed_code(*tracee.process);
   promotion_.demote_all(*tracee.process, &tracee);
+  if (code.trace()) {
+    code.trace()->is_over = true;
+  }
   std::vector<std::uint32_t> all(code.blocks().size());
   std::iota(all.begin(), all.end(), 0U);
   code.remove_probes(all, core::Clock::now());
   if (code.coverage() != nullptr) {
     end_unentered(code, core::Clock::now());
+  }
+  if (code.trace()) {
+    code.disarm_entries();
+    FunctionTrace::finish(*tracee.process, core::TraceEventKind::off, core::Clock::now());
   }
   code.restore_all();
   modules_.flush(*tracee.process, tracee.id);

@@ -41,6 +41,7 @@ void ProbedCode::remove_probes(std::span<const std::uint32_t> chosen, core::Time
     }
   }
   for (const std::uint32_t number : functions) {
+    end_trace_of(functions_[number], now);
     propagation_.end_uncounted(functions_[number], blocks_.all(), now);
   }
   remove_all(std::move(sites));
@@ -53,11 +54,42 @@ std::set<std::uint32_t> ProbedCode::with_uncountable(std::span<const std::uint32
   for (const std::uint32_t number : chosen) {
     const ProbedFunction& function = functions_[blocks_[number].function];
     const auto& jumps = function.unresolved;
-    if (std::find(jumps.begin(), jumps.end(), blocks_[number].last.address) != jumps.end()) {
+    // A function that is traced has its entries and its exits, or neither.
+    for (const std::uint32_t part : trace_ ? function.parts : std::vector<std::uint32_t>()) {
+      all.insert(functions_[part].blocks.begin(), functions_[part].blocks.end());
+    }
+    if (trace_ ||
+        std::find(jumps.begin(), jumps.end(), blocks_[number].last.address) != jumps.end()) {
       all.insert(function.blocks.begin(), function.blocks.end());
     }
   }
   return all;
+}
+
+void ProbedCode::end_trace_of(ProbedFunction& function, core::TimePoint now) {
+  if (!trace_ || trace_->is_over || function.trace_until) {
+    return;
+  }
+  function.trace_until = now;
+  trace_->ended.push_back(function.number);
+  for (const auto& thread : trace_->threads) {
+    thread->end_function(function.number, now);
+  }
+}
+
+/// A function that has places may return from its parts.
+void ProbedCode::trace_parts(std::uint32_t number) {
+  for (const std::uint32_t block : std::vector<std::uint32_t>(functions_[number].blocks)) {
+    const auto target = blocks_[block].last.target;
+    const bool jumps = blocks_[block].last.flow != core::Flow::call;
+    ProbedFunction* const part = target && jumps ? functions_.at(*target) : nullptr;
+    if (part == nullptr || !part->is_part || part->number == number ||
+        blocks_.starting_at(*target) != nullptr) {
+      continue;
+    }
+    functions_[number].parts.push_back(part->number);
+    instrument_function(*target, std::nullopt);
+  }
 }
 
 }  // namespace sp::supervisor

@@ -7,6 +7,7 @@
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/coverage.h"
 #include "supervisor/instruments/probes/probe_placement.h"
+#include "supervisor/instruments/probes/trace_places.h"
 
 namespace sp::supervisor {
 
@@ -19,6 +20,8 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
       covered_files_(parent.covered_files_),
       modules_with_parts_(parent.modules_with_parts_),
       news_seen_(parent.news_seen_),
+      trace_(parent.trace_ ? std::optional(TraceState{parent.trace_->recorder, {}, {}, {}})
+                           : std::nullopt),
       functions_(parent.functions_),
       blocks_(parent.blocks_.forked()),
       propagation_(parent.propagation_.forked()),
@@ -75,7 +78,9 @@ bool ProbedCode::is_awaiting_entry(Address address) const {
 
 std::optional<Address> ProbedCode::uninstrumented_at(Address address) const {
   const ProbedFunction* const function = functions_.at(address);
-  if (function == nullptr || function->state == ProbedFunction::State::copied) {
+  const bool is_left_out =
+      trace_ && function != nullptr && (function->is_part || function->trace_until);
+  if (function == nullptr || is_left_out || function->state == ProbedFunction::State::copied) {
     return std::nullopt;
   }
   if (function->state != ProbedFunction::State::instrumented) {
@@ -101,7 +106,8 @@ void ProbedCode::note_exploration(Address address) {
 void ProbedCode::instrument_function(Address address,
                                      std::optional<core::TimePoint> uncounted_until) {
   ProbedFunction* const function = functions_.at_or_added(address);
-  if (function == nullptr || function->state == ProbedFunction::State::copied) {
+  if (function == nullptr || function->state == ProbedFunction::State::copied ||
+      (trace_ && function->trace_until)) {
     return;
   }
   const core::ControlFlowGraph map = analyze(*function, std::span(&address, 1));
@@ -131,6 +137,9 @@ void ProbedCode::instrument_function(Address address,
                                 [this](Address at) { return inserted_at(at) != nullptr; });
   }
   insert_probes(*function);
+  if (trace_) {
+    trace_parts(function->number);
+  }
 }
 
 core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
@@ -145,12 +154,20 @@ core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
   for (const std::uint32_t number : function.blocks) {
     leaders.insert(blocks_[number].start);
   }
-  return analysis_.map(
+  core::ControlFlowGraph graph = analysis_.map(
       function.bounds, std::vector<Address>(leaders.begin(), leaders.end()),
       [this](Address from, std::span<std::byte> into) { return fetch(from, into); }, hints);
+  return trace_ ? cut_at_places(std::move(graph), functions_, function) : graph;
 }
 
 Address ProbedCode::choose_probe_of(const ProbedFunction& function, const core::BasicBlock& block) {
+  if (trace_) {
+    const TracePlace place =
+        trace_place(functions_, function, function.unresolved, block.start, block.last);
+    return place.enters || place.resumes ? block.start
+           : place.leaves                ? block.last.address
+                                         : Address{};
+  }
   const bool is_whole = coverage_ != nullptr && coverage_->wanted() == core::Coverage::function;
   if (is_whole || (coverage_ != nullptr && !is_unresolved_jump(function, block.last.address) &&
                    !is_in_sequence(*this, block.start))) {
@@ -220,6 +237,7 @@ void ProbedCode::disarm_entries() {
       continue;
     }
     function.state = ProbedFunction::State::uninstrumented;
+    end_trace_of(function, core::Clock::now());
     BreakpointSite* const entry = inserted_at(function.bounds.begin);
     if (entry != nullptr && entry->block == BreakpointSite::kNoBlock && entry->gate == Gate::none) {
       entries.push_back(entry);
@@ -237,6 +255,7 @@ void ProbedCode::arm_entry(Address address, core::TimePoint now) {
   if (first && first->flow != core::Flow::stop) {
     function->state = ProbedFunction::State::awaiting_entry;
     function->since = {now, false};
+    function->trace_until.reset();
     (void)insert(site_of(*first));
   }
 }
@@ -257,30 +276,6 @@ void ProbedCode::adopt(ProbedFunction& function, const core::ControlFlowGraph& g
   blocks_.update(function, graph, function.since.time,
                  [&](const core::BasicBlock& block) { return choose_probe_of(function, block); });
   insert_probes(function);
-}
-
-void ProbedCode::collect_copies() {
-  if (copy_space_ == nullptr || !copy_space_->slots) {
-    return;
-  }
-  const CounterSlots& slots = *copy_space_->slots;
-  const std::uint64_t base = slots.counters_at(0);
-  copy_use_ += copies_.collect(
-      blocks_,
-      [&](std::uint64_t first, std::uint32_t count) {
-        return slots.sums(static_cast<std::uint32_t>((first - base) / sizeof(first)), count);
-      },
-      core::Clock::now());
-}
-
-core::CodeProbed ProbedCode::take() {
-  collect_copies();
-  propagate_counts();
-  core::CodeProbed probed;
-  probed.edges = propagation_.take_edges();
-  probed.blocks = blocks_.take_changes();
-  probed.functions = std::exchange(untold_functions_, {});
-  return probed;
 }
 
 }  // namespace sp::supervisor

@@ -29,6 +29,7 @@
 #include "supervisor/instruments/probes/probed_block.h"
 #include "supervisor/instruments/probes/probed_function.h"
 #include "supervisor/instruments/probes/reached_code.h"
+#include "supervisor/instruments/probes/trace_state.h"
 
 namespace sp::supervisor {
 
@@ -201,6 +202,9 @@ class ProbedCode : public InstrumentedCode {
     return untold_functions_;
   }
 
+  /// Nothing: functions are not traced; see function_trace.h.
+  [[nodiscard]] std::optional<TraceState>& trace() { return trace_; }
+
   // Counts.
 
   [[nodiscard]] Block& block_of(const BreakpointSite& site) { return blocks_[site.block]; }
@@ -220,7 +224,6 @@ class ProbedCode : public InstrumentedCode {
   /// `from`.
   std::size_t remove_above(double share, std::uint64_t from, core::TimePoint now);
 
-  /// What was discovered and counted since the last call.
   /// Removes the probes of the chosen blocks and ends their counts.
   void remove_probes(std::span<const std::uint32_t> chosen, core::TimePoint now);
   [[nodiscard]] const ProbedBlocks& blocks() const { return blocks_.all(); }
@@ -228,6 +231,7 @@ class ProbedCode : public InstrumentedCode {
     return blocks_.starting_at(start);
   }
 
+  /// What was discovered and counted since the last call.
   [[nodiscard]] core::CodeProbed take();
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }
@@ -251,6 +255,8 @@ class ProbedCode : public InstrumentedCode {
     return hot_functions_.make_due(functions_[block.function], now);
   }
   [[nodiscard]] std::set<std::uint32_t> with_uncountable(std::span<const std::uint32_t> chosen);
+  void end_trace_of(ProbedFunction& function, core::TimePoint now);
+  void trace_parts(std::uint32_t number);
   void propagate_counts() { propagation_.propagate(edges_.take(), blocks_.all()); }
 
   CodeAnalysis& analysis_;
@@ -259,6 +265,7 @@ class ProbedCode : public InstrumentedCode {
   std::map<core::Address, CoveredFile*> covered_files_;  // by their modules' begins
   std::set<core::Address> modules_with_parts_;
   std::uint64_t news_seen_ = 0;
+  std::optional<TraceState> trace_;
   FunctionIndex functions_;
   BlockTable blocks_;
   HotBlocks hot_;

@@ -34,6 +34,8 @@ struct ProbedFunction {
 
   std::uint32_t number = 0;  // in the FunctionIndex
   core::AddressRange bounds;
+  bool is_part = false;              // of another function, which jumps to it (--trace)
+  std::vector<std::uint32_t> parts;  // of it, with places
   bool has_known_end = true;  // false: of code without a symbol, which ends where its blocks do
   std::vector<core::Address> landing_pads;
   State state = State::awaiting_entry;
@@ -44,10 +46,11 @@ struct ProbedFunction {
   InstrumentedSince since;
   std::shared_ptr<const JumpsOut> jumps_out;  // null: not looked for
   std::uint32_t explorations = 0;
-  std::uint64_t hits = 0;                    // of its probes; HotFunctions
-  std::optional<core::TimePoint> due_since;  // it is worth a copy
-  std::uint64_t landings = 0;                // at breakpoints, while it runs from a copy
-  std::optional<core::CopyRefusal> refusal;  // it cannot run from a copy
+  std::uint64_t hits = 0;                      // of its probes; HotFunctions
+  std::optional<core::TimePoint> due_since;    // it is worth a copy
+  std::uint64_t landings = 0;                  // at breakpoints, while it runs from a copy
+  std::optional<core::CopyRefusal> refusal;    // it cannot run from a copy
+  std::optional<core::TimePoint> trace_until;  // --trace: it was too hot
 };
 
 }  // namespace sp::supervisor

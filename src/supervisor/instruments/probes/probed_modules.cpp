@@ -33,12 +33,13 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
       function.landing_pads.push_back(Address{pad + bias});
     }
     function.since = since;
+    function.is_part = planned.is_part && code.trace().has_value();
     if (covered != nullptr && covered->told.insert(planned.begin).second) {
       code.untold_functions().push_back({bounds.begin, bounds.size(), {}});
     }
     if (covered != nullptr && covered->reached.has_any_in(planned.begin, planned.end)) {
       known.push_back(bounds.begin);
-    } else if (first->flow != core::Flow::stop) {
+    } else if (first->flow != core::Flow::stop && !function.is_part) {
       entries.push_back(&code.entry_site(*first));
     }
   }

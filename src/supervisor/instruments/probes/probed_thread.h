@@ -10,6 +10,7 @@
 #include "supervisor/copies/copy_space.h"
 #include "supervisor/instruments/displaced_step.h"
 #include "supervisor/instruments/probes/probed_code.h"
+#include "supervisor/instruments/probes/thread_trace.h"
 #include "supervisor/instruments/sigtrap_mask.h"
 #include "supervisor/tracees/instrument_state.h"
 #include "supervisor/tracees/tracee.h"
@@ -55,6 +56,19 @@ struct ProbedThread : ThreadState {
   std::shared_ptr<CopySpace> counts_in;
   pid_t tid = 0;
 
+  std::shared_ptr<ThreadTrace> trace;  // --trace: its events; null: it has none
+  core::Address returns_to;            // from the function at whose entry it is
+  /// It comes to that place, or has a hit there that is made again, with that stack pointer: no
+  /// call.
+  struct ComesAgain {
+    core::Address at;
+    core::Address sp;
+    bool operator==(const ComesAgain&) const = default;
+  };
+  ComesAgain comes_again;
+  core::Address sp_of_last_place;
+  core::TimePoint stopped_at;  // by something else than a hit, and not resumed since
+
   [[nodiscard]] const ptrace::Registers* registers_without_us() const override {
     return out_of_copy ? &out_of_copy->outside : nullptr;
   }
@@ -65,6 +79,9 @@ struct ProbedThread : ThreadState {
   ~ProbedThread() override {
     if (counts_in != nullptr) {
       counts_in->slots->release(tid);
+    }
+    if (trace != nullptr) {
+      trace->finish(core::TraceEventKind::end, core::Clock::now());
     }
   }
 };

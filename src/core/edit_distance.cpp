@@ -1,10 +1,10 @@
-#include "cli/edit_distance.h"
+#include "core/edit_distance.h"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-namespace sp::cli {
+namespace sp::core {
 
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before_last(to.size() + 1);
@@ -26,4 +26,4 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return last[to.size()];
 }
 
-}  // namespace sp::cli
+}  // namespace sp::core

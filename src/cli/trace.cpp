@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <limits>
+#include <string_view>
+
+#include "cli/read.h"
+#include "cli/values.h"
+
+namespace sp::cli {
+namespace {
+
+using core::fail;
+using core::Result;
+
+constexpr double kMostEvents = 1e9;
+
+Result<void> refuse_without_trace(const Arguments& given) {
+  for (const char* of_trace :
+       {"min-duration", "max-depth", "when-full", "buffer", "filters", "attr-list"}) {
+    const bool is_of_tree_too =
+        std::string_view(of_trace) == "filters" || std::string_view(of_trace) == "attr-list";
+    if (given.has(of_trace) && !(is_of_tree_too && given.has("tree"))) {
+      return fail(fmt::format("--{} is for --trace; add --trace, or leave it out", of_trace));
+    }
+  }
+  return {};
+}
+
+Result<void> refuse_rivals(const Arguments& given, const RecordOptions& options) {
+  const bool is_exact = options.single != Single::off;
+  const bool is_coverage = options.coverage != core::Coverage::off;
+  if (given.has("no-instrumentation") || is_exact || is_coverage) {
+    return fail(fmt::format("--trace and {} exclude each other; keep one of them",
+                            is_exact      ? "-s"
+                            : is_coverage ? "--coverage"
+                                          : "-n"));
+  }
+  return {};
+}
+
+Result<void> read_limits(const Arguments& given, TraceOptions& trace) {
+  if (const auto value = given.last("min-duration")) {
+    const auto time = parse_duration("--min-duration", *value, Unit::microseconds);
+    if (!time) {
+      return tl::unexpected(time.error());
+    }
+    trace.min_duration = *time;
+  }
+  if (const auto value = given.last("max-depth")) {
+    const auto depth =
+        parse_number("--max-depth", *value, 1, std::numeric_limits<std::uint32_t>::max());
+    if (!depth) {
+      return tl::unexpected(depth.error());
+    }
+    trace.max_depth = static_cast<std::uint32_t>(*depth);
+  }
+  if (const auto value = given.last("when-full")) {
+    if (auto known = check_choice("when-full", *value); !known) {
+      return known;
+    }
+    trace.when_full = *value == "flush"  ? core::WhenFull::flush
+                      : *value == "keep" ? core::WhenFull::keep
+                                         : core::WhenFull::discard;
+  }
+  if (const auto value = given.last("buffer")) {
+    const auto events = parse_number("--buffer", *value, 1, kMostEvents);
+    if (!events) {
+      return tl::unexpected(events.error());
+    }
+    trace.buffer = static_cast<std::size_t>(*events);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> read_trace_options(const Arguments& given, RecordOptions& options) {
+  if (!given.has("trace")) {
+    return refuse_without_trace(given);
+  }
+  if (auto alone = refuse_rivals(given, options); !alone) {
+    return alone;
+  }
+  options.filters = given.all("filters");
+  options.attr_lists = given.all("attr-list");
+  for (const char* of_blocks : {"derive", "no-copies"}) {
+    if (given.has(of_blocks)) {
+      options.notes.push_back(
+          fmt::format("--{}: no effect with --trace, which counts no blocks", of_blocks));
+    }
+  }
+  const bool has_room =
+      !given.has("buffer") || given.last("when-full").value_or("flush") != "flush";
+  if (!has_room) {
+    return fail(
+        "--buffer is for --when-full keep or discard; without it events are written as they come");
+  }
+  return read_limits(given, options.trace.emplace());
+}
+
+}  // namespace sp::cli

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "cli/read.h"
+#include "cli/values.h"
+
+namespace sp::cli {
+namespace {
+
+using core::fail;
+using core::Result;
+
+constexpr std::size_t kLongestSocketPath = 107;  // sun_path, with its NUL: unix(7)
+constexpr Duration kShortestPeriod = std::chrono::milliseconds(10);
+constexpr double kMostDescriptors = 1 << 20;
+
+Result<void> refuse_without_tree(const Arguments& given) {
+  for (const char* of_tree : {"emit", "emit-every", "emit-addresses", "emit-budget", "label"}) {
+    if (given.has(of_tree)) {
+      return fail(
+          fmt::format("--{} sends the tree of --tree; add --tree, or leave it out", of_tree));
+    }
+  }
+  return {};
+}
+
+Result<void> refuse_rivals_of_tree(const Arguments& given, const RecordOptions& options) {
+  const char* const rival = options.single != Single::off             ? "-s"
+                            : options.coverage != core::Coverage::off ? "--coverage"
+                            : options.trace                           ? "--trace"
+                            : given.has("no-instrumentation")         ? "-n"
+                                                                      : nullptr;
+  if (rival != nullptr) {
+    return fail(fmt::format("--tree and {} exclude each other; keep one of them", rival));
+  }
+  return {};
+}
+
+Result<void> read_reader(const std::string& value, EmitTo& emit) {
+  if (value.starts_with("unix:") && value.size() > 5) {
+    emit.path = value.substr(5);
+    if (emit.path.size() > kLongestSocketPath) {
+      return fail(fmt::format("--emit: the path of a socket has at most {} bytes, this one {}",
+                              kLongestSocketPath, emit.path.size()));
+    }
+    return {};
+  }
+  if (value.starts_with("fd:")) {
+    const auto fd = parse_number("--emit fd:", value.substr(3), 0, kMostDescriptors);
+    if (!fd) {
+      return tl::unexpected(fd.error());
+    }
+    emit.fd = static_cast<int>(*fd);
+    return {};
+  }
+  return fail(fmt::format(
+      "--emit: '{}' is neither unix:PATH, a listening socket, nor fd:N, a connected one", value));
+}
+
+struct NamedFactor {
+  std::string_view name;
+  double factor;
+};
+constexpr std::array<NamedFactor, 7> kSizes{{{"B", 1},
+                                             {"kB", 1e3},
+                                             {"KB", 1e3},
+                                             {"MB", 1e6},
+                                             {"GB", 1e9},
+                                             {"KiB", 1024},
+                                             {"MiB", 1024.0 * 1024}}};
+constexpr std::array<NamedFactor, 4> kTimes{{{"s", 1}, {"min", 60}, {"h", 3600}, {"day", 86'400}}};
+
+template <std::size_t size>
+double factor_of(const std::array<NamedFactor, size>& rows, std::string_view name) {
+  for (const NamedFactor& row : rows) {
+    if (row.name == name) {
+      return row.factor;
+    }
+  }
+  return 0;
+}
+
+/// "10MB/day"
+Result<void> read_budget(std::string_view value, EmitTo& emit) {
+  const std::size_t slash = value.find('/');
+  const std::string_view size = value.substr(0, slash);
+  double number = 0;
+  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), number);
+  const auto unit = size.substr(static_cast<std::size_t>(end - size.data()));
+  const double seconds =
+      slash == std::string_view::npos ? 0 : factor_of(kTimes, value.substr(slash + 1));
+  const double bytes = number * factor_of(kSizes, unit);
+  if (error != std::errc() || seconds == 0 || !(bytes >= 1) || bytes > 1e18) {
+    return fail(fmt::format(
+        "--emit-budget: '{}' is not a size in a time, such as 10MB/day (B, kB, MB, GB, KiB, MiB; "
+        "s, min, h, day)",
+        value));
+  }
+  emit.budget_bytes = static_cast<std::uint64_t>(bytes);
+  emit.budget_time = std::chrono::seconds(static_cast<std::int64_t>(seconds));
+  return {};
+}
+
+Result<EmitTo> read_emit(const Arguments& given) {
+  EmitTo emit;
+  if (auto read = read_reader(*given.last("emit"), emit); !read) {
+    return tl::unexpected(read.error());
+  }
+  if (const auto value = given.last("emit-every")) {
+    const auto time = parse_duration("--emit-every", *value, Unit::seconds);
+    if (!time) {
+      return tl::unexpected(time.error());
+    }
+    if (*time < kShortestPeriod) {
+      return fail("--emit-every: the shortest period is 10ms");
+    }
+    emit.every = *time;
+  }
+  if (const auto value = given.last("emit-budget")) {
+    if (auto read = read_budget(*value, emit); !read) {
+      return tl::unexpected(read.error());
+    }
+  }
+  emit.has_names = !given.has("emit-addresses");
+  emit.labels = given.all("label");
+  for (const std::string& label : emit.labels) {
+    if (label.find('=') == std::string::npos || label.starts_with('=')) {
+      return fail(fmt::format("--label: '{}' is not NAME=VALUE, such as commit=abc", label));
+    }
+  }
+  return emit;
+}
+
+}  // namespace
+
+Result<void> read_tree_options(const Arguments& given, RecordOptions& options) {
+  if (!given.has("tree")) {
+    return refuse_without_tree(given);
+  }
+  if (auto alone = refuse_rivals_of_tree(given, options); !alone) {
+    return alone;
+  }
+  options.filters = given.all("filters");
+  options.attr_lists = given.all("attr-list");
+  for (const char* of_blocks : {"derive", "no-copies"}) {
+    if (given.has(of_blocks)) {
+      options.notes.push_back(
+          fmt::format("--{}: no effect with --tree, which counts no blocks", of_blocks));
+    }
+  }
+  options.tree.emplace();
+  if (given.has("emit")) {
+    auto emit = read_emit(given);
+    if (!emit) {
+      return tl::unexpected(emit.error());
+    }
+    options.tree->emit = *std::move(emit);
+    return {};
+  }
+  for (const char* of_emission : {"emit-every", "emit-addresses", "emit-budget", "label"}) {
+    if (given.has(of_emission)) {
+      return fail(
+          fmt::format("--{} is for --emit; add --emit unix:PATH, or leave it out", of_emission));
+    }
+  }
+  return {};
+}
+
+}  // namespace sp::cli

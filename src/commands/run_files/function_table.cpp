@@ -1,0 +1,204 @@
+#include "commands/run_files/function_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "commands/run_files/decoded_function.h"
+#include "core/module.h"
+#include "symbols/cold_part.h"
+#include "symbols/demangle.h"
+#include "symbols/function_id.h"
+#include "symbols/instrumentation_candidates.h"
+#include "symbols/module_names.h"
+#include "symbols/symbol_table.h"
+#include "symbols/symbolizer.h"
+
+namespace sp::run_files {
+namespace {
+
+constexpr core::ModuleId kTheModule{0};
+
+/// A symbol without the version behind '@', as compilers spell it.
+std::string_view linkage_name_of(std::string_view symbol) {
+  const std::size_t at = symbol.find('@', 1);
+  return symbol.substr(0, at);
+}
+
+/// A jump out of a function.
+struct JumpOut {
+  std::uint64_t to = 0;
+  std::size_t from = 0;  // index of the function in the table
+
+  auto operator<=>(const JumpOut&) const = default;
+};
+
+class TableBuilder {
+ public:
+  explicit TableBuilder(const FunctionTableInput& input)
+      : input_(input),
+        sources_(symbols::find_symbol_sources(input.image, input.path, input.root,
+                                              input.debug_directories)),
+        symbols_(sources_),
+        hash_(input.module_hash ? *input.module_hash : symbols::module_hash(*input.image)) {
+    const auto* const filters = input.filters;
+    wants_instructions_ =
+        input.has_instructions || (filters != nullptr && filters->needs_instruction_counts());
+    if (input.has_lines || (filters != nullptr && filters->needs_source_files())) {
+      open_lines();
+    }
+  }
+
+  std::vector<TabledFunction> build() {
+    const bool selects = !input_.selection.only_funcs.empty();
+    std::unordered_set<std::uint64_t> selected;
+    if (selects) {
+      for (const auto& one :
+           symbols::find_candidates(*input_.image, sources_, input_.selection).functions) {
+        selected.insert(one.begin);
+      }
+    }
+    auto candidates = symbols::find_candidates(*input_.image, sources_);
+    std::vector<TabledFunction> table;
+    table.reserve(candidates.functions.size());
+    for (core::CandidateFunction& function : candidates.functions) {
+      const bool is_selected = !selects || selected.contains(function.begin);
+      TabledFunction& tabled = table.emplace_back();
+      tabled.function = std::move(function);
+      describe(tabled, table.size() - 1);
+      judge(tabled, is_selected);
+      if (tabled.function.is_part) {
+        parts_.push_back(table.size() - 1);
+      }
+    }
+    name_parts(table);
+    return table;
+  }
+
+ private:
+  void open_lines() {
+    lines_.emplace(symbols::SymbolizerOptions{input_.debug_directories, true});
+    core::Module module;
+    module.id = kTheModule;
+    module.kind = core::ModuleKind::file;
+    module.path = input_.path;
+    module.build_id = input_.image->build_id();
+    module.root = input_.root;
+    module.image = input_.image;
+    lines_->add_module(module);
+  }
+
+  void describe(TabledFunction& tabled, std::size_t index) {
+    const core::CandidateFunction& function = tabled.function;
+    profiler::SymbolRow& row = tabled.row;
+    row.id = symbols::function_id(hash_, function.begin);
+    row.module = input_.path;
+    row.build_id = input_.image->build_id();
+    row.offset = function.begin;
+    row.linkage_name = linkage_name_of(symbols_.starting_at(function.begin));
+    row.demangled_name = row.linkage_name.empty()
+                             ? symbols::offset_name(input_.path, function.begin)
+                             : symbols::demangle(row.linkage_name);
+    if (function.has_known_end) {
+      row.size = function.end - function.begin;
+      if (wants_instructions_) {
+        decode(function, index, row);
+      }
+    }
+    if (lines_) {
+      // Inlined code may begin there: the last frame is the function itself.
+      const auto& frames = lines_->name({kTheModule, function.begin}, false);
+      if (const auto& source = frames.back().source) {
+        row.file = source->file;
+        row.line = source->line;
+      }
+    }
+  }
+
+  void decode(const core::CandidateFunction& function, std::size_t index,
+              profiler::SymbolRow& row) {
+    const auto decoded = decode_function(*input_.image, function.begin, function.end);
+    if (!decoded) {
+      return;
+    }
+    row.instructions = decoded->instructions;
+    for (const std::uint64_t to : decoded->jumps_out) {
+      if (!function.is_part) {
+        jumps_.push_back({to, index});
+      }
+    }
+  }
+
+  /// A stripped file has no name of a part, but a jump to it.
+  void name_parts(std::vector<TabledFunction>& table) {
+    std::sort(jumps_.begin(), jumps_.end());
+    for (const std::size_t part : parts_) {
+      const core::CandidateFunction& function = table[part].function;
+      const auto jump = std::lower_bound(jumps_.begin(), jumps_.end(), JumpOut{function.begin, 0});
+      if (table[part].row.linkage_name.empty() && jump != jumps_.end() && jump->to < function.end) {
+        table[part].row.reason = "part-of:" + table[jump->from].row.demangled_name;
+      }
+    }
+  }
+
+  void judge(TabledFunction& tabled, bool is_selected) const {
+    profiler::SymbolRow& row = tabled.row;
+    if (tabled.function.is_part) {
+      row.reason = fmt::format("part-of:{}", row.linkage_name.empty()
+                                                 ? "?"
+                                                 : symbols::whole_of_cold_part(row.linkage_name));
+      return;
+    }
+    if (!is_selected) {
+      row.reason = "option:--only-funcs";
+      return;
+    }
+    symbols::FunctionFilters::Verdict verdict;
+    if (input_.filters != nullptr && !input_.filters->is_empty()) {
+      verdict = input_.filters->judge(facts_of(row));
+    }
+    row.reason = std::move(verdict.reason);
+    if (verdict.is_traced && !tabled.function.has_known_end) {
+      row.reason = "no-bounds";
+    } else if (verdict.is_traced) {
+      row.is_instrumented = true;
+      row.place = "breakpoint";
+      tabled.logs_first_argument = verdict.logs_first_argument;
+    }
+  }
+
+  static symbols::FunctionFacts facts_of(const profiler::SymbolRow& row) {
+    symbols::FunctionFacts facts;
+    facts.module = row.module;
+    facts.linkage_name = row.linkage_name;
+    facts.demangled_name = row.linkage_name.empty() ? "" : std::string_view(row.demangled_name);
+    facts.source_file = row.file;
+    facts.instructions = row.instructions;
+    if (row.size != 0) {
+      facts.size = row.size;
+    }
+    return facts;
+  }
+
+  const FunctionTableInput& input_;
+  std::vector<symbols::ElfSections> sources_;
+  symbols::SymbolTable symbols_;
+  std::uint32_t hash_ = 0;
+  bool wants_instructions_ = false;
+  std::optional<symbols::Symbolizer> lines_;
+  std::vector<JumpOut> jumps_;
+  std::vector<std::size_t> parts_;  // indices in the table
+};
+
+}  // namespace
+
+std::vector<TabledFunction> function_table(const FunctionTableInput& input) {
+  return TableBuilder(input).build();
+}
+
+}  // namespace sp::run_files

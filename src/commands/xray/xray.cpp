@@ -1,0 +1,222 @@
+#include "commands/xray/xray.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/run_files/pager.h"
+#include "commands/xray/listing.h"
+#include "commands/xray/process_modules.h"
+#include "commands/xray/sled_code.h"
+#include "core/bytes.h"
+#include "core/log.h"
+#include "profiler/text.h"
+#include "symbols/left_places.h"
+#include "symbols/symbolizer.h"
+#include "symbols/xray_map.h"
+
+namespace sp::xray {
+namespace {
+
+constexpr int kFailure = 125;
+constexpr int kNoMap = 1;
+
+/// What could not be done with a file, in front of the reason.
+core::Error about(const std::string& path, const core::Error& error) {
+  return {fmt::format("{}: {}", path, error.doing), error.code};
+}
+
+core::Result<core::Module> open_file(const std::string& path) {
+  const auto file = core::MappedFile::open(path);
+  if (!file && file.error().code == EINVAL) {
+    return core::fail(
+        fmt::format("{} is no regular file, or is empty; name a program or a library", path));
+  }
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  auto image = core::ElfImage::parse(*file);
+  if (!image) {
+    return tl::unexpected(core::Error{
+        fmt::format("{} is {}; name a program or a library", path, image.error().doing)});
+  }
+  core::Module module;
+  module.id = core::ModuleId{1};
+  module.kind = core::ModuleKind::file;
+  module.path = path;
+  module.build_id = (*image)->build_id();
+  module.image = *std::move(image);
+  return module;
+}
+
+std::vector<FunctionName> names_of(const core::Module& module, const symbols::XrayMap& map,
+                                   symbols::Symbolizer& symbolizer) {
+  symbolizer.add_module(module);
+  std::vector<FunctionName> names;
+  for (const core::Sled& sled : map.sleds) {
+    if (sled.function_id > names.size()) {
+      const auto& frame = symbolizer.name({module.id, sled.function}, false).back();
+      names.push_back({frame.function, frame.has_symbol});
+    }
+  }
+  return names;
+}
+
+/// Nothing if the module has no map.
+core::Result<std::optional<ListedModule>> list_module(const core::Module& module,
+                                                      symbols::Symbolizer& symbolizer,
+                                                      const ReadCode& read) {
+  auto map = symbols::read_xray_map(module.image);
+  if (!map) {
+    return tl::unexpected(about(module.path, map.error()));
+  }
+  if (!*map) {
+    return std::nullopt;
+  }
+  ListedModule listed{module.path, **std::move(map), {}, {}};
+  listed.states = states_of(listed.map.sleds, module.image->machine(), read);
+  listed.functions = names_of(module, listed.map, symbolizer);
+  return listed;
+}
+
+/// What the file has instead of sleds: "4 patchable function entries and calls of mcount (-pg)".
+core::Result<std::string> describe_places(const core::Module& module) {
+  const auto places = symbols::find_left_places(module.image);
+  if (!places) {
+    return tl::unexpected(about(module.path, places.error()));
+  }
+  std::vector<std::string> kinds;
+  if (const std::size_t entries = places->patchable.size(); entries > 0) {
+    kinds.push_back(fmt::format("{} patchable function entr{} (-fpatchable-function-entry)",
+                                entries, entries == 1 ? "y" : "ies"));
+  }
+  if (places->calls_mcount) {
+    kinds.emplace_back("calls of mcount (-pg)");
+  }
+  if (places->calls_fentry) {
+    kinds.emplace_back("calls of __fentry__ (-mfentry)");
+  }
+  if (const std::size_t calls = places->recorded_calls.size(); calls > 0) {
+    kinds.push_back(
+        fmt::format("{} place{} in __mcount_loc (-mrecord-mcount)", calls, calls == 1 ? "" : "s"));
+  }
+  if (places->calls_cyg) {
+    kinds.emplace_back("calls of __cyg_profile_func_enter (-finstrument-functions)");
+  }
+  return kinds.empty() ? "no other place for instrumentation"
+                       : fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+/// `where`: "FILE", or "FILE of process PID".
+int say_what_else(const std::string& where, const core::Module& module) {
+  const auto places = describe_places(module);
+  if (!places) {
+    core::print_error(places.error().message());
+    return kFailure;
+  }
+  core::log_error("{} has no XRay map; it has {}; compile it with clang -fxray-instrument", where,
+                  *places);
+  return kNoMap;
+}
+
+void print_notes(const std::vector<ListedModule>& modules) {
+  for (const ListedModule& module : modules) {
+    if (!module.map.index_difference.empty()) {
+      core::log_note("{}: {}", module.path, module.map.index_difference);
+    }
+    if (module.map.discarded > 0) {
+      core::log_note("{}: {} entries of functions that the linker has discarded are left out",
+                     module.path, module.map.discarded);
+    }
+  }
+}
+
+int print(const std::vector<ListedModule>& modules, bool yaml) {
+  if (yaml) {
+    write_yaml(std::cout, modules);
+  }
+  const bool is_shown = yaml
+                            ? static_cast<bool>(std::cout.flush())
+                            : run_files::show([&](std::ostream& out) { write_text(out, modules); });
+  if (!is_shown) {
+    core::print_error("writing to stdout failed");
+    return kFailure;
+  }
+  print_notes(modules);
+  return 0;
+}
+
+int list_file(const cli::XrayOptions& options) {
+  const auto module = open_file(options.file);
+  if (!module) {
+    core::print_error(module.error().message());
+    return kFailure;
+  }
+  symbols::Symbolizer symbolizer({options.debug_dirs, false});
+  auto listed =
+      list_module(*module, symbolizer, [&](std::uint64_t address, std::span<std::byte> into) {
+        const auto code = core::cut(module->image->bytes_at(address), 0, into.size());
+        std::copy(code.begin(), code.end(), into.begin());
+        return code.size();
+      });
+  if (!listed) {
+    core::print_error(listed.error().message());
+    return kFailure;
+  }
+  if (!*listed) {
+    return say_what_else(options.file, *module);
+  }
+  std::vector<ListedModule> modules;
+  modules.push_back(**std::move(listed));
+  return print(modules, options.yaml);
+}
+
+int list_process(pid_t pid, const cli::XrayOptions& options) {
+  const auto process = read_process(pid);
+  if (!process) {
+    core::print_error(process.error().message());
+    return kFailure;
+  }
+  symbols::Symbolizer symbolizer({options.debug_dirs, false});
+  std::vector<ListedModule> modules;
+  for (const core::Module& module : process->modules) {
+    auto listed =
+        list_module(module, symbolizer, [&](std::uint64_t address, std::span<std::byte> into) {
+          return process->memory.read(module.base + address, into);
+        });
+    if (!listed) {
+      core::print_error(listed.error().message());
+      return kFailure;
+    }
+    if (*listed) {
+      modules.push_back(**std::move(listed));
+    }
+  }
+  if (!modules.empty()) {
+    return print(modules, options.yaml);
+  }
+  if (process->modules.empty()) {
+    core::log_error(
+        "process {} has mapped no ELF file that can be opened; name its file: "
+        "superprofiler xray BIN",
+        pid);
+    return kNoMap;
+  }
+  const core::Module& first = process->modules.front();
+  return say_what_else(fmt::format("{} of process {}, as its libraries,", first.path, pid), first);
+}
+
+}  // namespace
+
+int run(const cli::XrayOptions& options) {
+  return options.pid ? list_process(*options.pid, options) : list_file(options);
+}
+
+}  // namespace sp::xray

@@ -1,0 +1,249 @@
+#include "profiler/trace/open_frames.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "profiler/trace/trace_file.h"
+
+namespace sp::profiler {
+namespace {
+
+using core::sp_distance;
+using core::TraceEvent;
+using core::TraceEventKind;
+
+bool leaves(TraceEventKind kind) {
+  return kind == TraceEventKind::ret || kind == TraceEventKind::tail;
+}
+
+}  // namespace
+
+OpenFrames::OpenFrames(std::uint32_t thread, const Rules& rules, const Sources& sources,
+                       CallVisitor& visitor, std::span<const FrameBefore> before)
+    : thread_(thread), rules_(rules), sources_(sources), visitor_(visitor), before_(before) {}
+
+void OpenFrames::add(const TraceEvent& event) {
+  const TraceEventKind kind = event.kind();
+  if (!is_timed(kind)) {
+    if (kind == TraceEventKind::stolen) {
+      stolen_ = std::max(stolen_, event.ticks);
+    } else {
+      ++skipped_.kinds;
+    }
+    return;
+  }
+  advance(event);
+  if (kind == TraceEventKind::on || kind == TraceEventKind::off || kind == TraceEventKind::end) {
+    close_all();
+    begin_segment();
+  } else if (kind == TraceEventKind::lost) {
+    lose(event.function);
+  }
+  if (is_new_segment_ && kind != TraceEventKind::off && kind != TraceEventKind::end) {
+    open_frames_before();
+  }
+  if (kind == TraceEventKind::stack) {
+    switch_to(event.function);
+  } else if (kind == TraceEventKind::entry) {
+    enter(on_stack_, event.function, event.sp(), false);
+    raise_highest(stacks_[on_stack_], event.sp());
+  } else if (leaves(kind)) {
+    leave(event.function, event.sp(),
+          kind == TraceEventKind::ret ? TraceClosing::returned : TraceClosing::tail);
+    raise_highest(stacks_[on_stack_], event.sp());
+  } else if (kind == TraceEventKind::ended) {
+    end_function(event.function, sources_.clock(event.ticks));
+  } else if (kind == TraceEventKind::resumed) {
+    unwind(on_stack_, event.sp(), !rules_.calls_push);
+  }
+}
+
+void OpenFrames::lose(std::uint64_t events) {
+  skipped_.lost += events;
+  begin_segment();
+}
+
+void OpenFrames::finish() { close_all(); }
+
+std::vector<FrameBefore> OpenFrames::before() {
+  // The innermost frame leaves first.
+  std::reverse(found_.begin(), found_.end());
+  std::stable_sort(found_.begin(), found_.end(),
+                   [](const auto& a, const auto& b) { return a.segment < b.segment; });
+  return std::move(found_);
+}
+
+/// Gives the time since the last event to the frame that spent it. Times never go back: ticks of
+/// two CPUs may differ, and stolen time is known a moment late.
+void OpenFrames::advance(const TraceEvent& event) {
+  const std::int64_t clock_ns = sources_.clock(event.ticks);
+  const std::int64_t ns =
+      rules_.raw_times ? clock_ns : sources_.clock(event.ticks - std::min(stolen_, event.ticks));
+  if (!has_time_) {
+    now_ns_ = ns;
+    has_time_ = true;
+  }
+  close_overdue(event, clock_ns);
+  spend_until(ns);
+  stolen_ns_ = clock_ns - ns;
+}
+
+/// A return that comes although its function's events have ended is believed.
+void OpenFrames::close_overdue(const TraceEvent& event, std::int64_t until_ns) {
+  std::vector<Frame>& frames = stacks_[on_stack_].frames;
+  while (!frames.empty() && frames.back().until_ns && *frames.back().until_ns <= until_ns &&
+         !(leaves(event.kind()) && frames.back().sp == event.sp())) {
+    spend_until(std::max(*frames.back().until_ns, now_ns_ + stolen_ns_) - stolen_ns_);
+    close_top(on_stack_, TraceClosing::at_end);
+  }
+}
+
+void OpenFrames::end_function(std::uint32_t function, std::int64_t clock_ns) {
+  for (auto& [number, stack] : stacks_) {
+    for (Frame& frame : stack.frames) {
+      if (frame.function == function && !frame.until_ns) {
+        frame.until_ns = clock_ns;
+      }
+    }
+  }
+}
+
+void OpenFrames::spend_until(std::int64_t ns) {
+  if (ns <= now_ns_) {
+    return;
+  }
+  std::vector<Frame>& frames = stacks_[on_stack_].frames;
+  if (!frames.empty()) {
+    frames.back().self_ns += ns - now_ns_;
+  }
+  now_ns_ = ns;
+}
+
+void OpenFrames::begin_segment() {
+  ++segment_;
+  is_new_segment_ = true;
+}
+
+void OpenFrames::open_frames_before() {
+  is_new_segment_ = false;
+  for (; !before_.empty() && before_.front().segment <= segment_; before_ = before_.subspan(1)) {
+    const FrameBefore& frame = before_.front();
+    if (frame.segment == segment_) {
+      enter(frame.stack, frame.function, frame.sp, true);
+    }
+  }
+}
+
+void OpenFrames::enter(std::uint32_t number, std::uint32_t function, std::uint32_t sp,
+                       bool was_before) {
+  unwind(number, sp, true);
+  if (frames_ >= kMostFrames) {
+    ++skipped_.frames;
+    return;
+  }
+  std::vector<Frame>& frames = stacks_[number].frames;
+  const TracedCall call{.thread = thread_,
+                        .stack = number,
+                        .function = function,
+                        .parent = frames.empty() ? TracedCall::kNoFunction : frames.back().function,
+                        .depth = static_cast<std::uint32_t>(frames.size()),
+                        .begin_ns = now_ns_};
+  frames.push_back({function, sp, segment_, was_before, now_ns_, 0, {}});
+  ++frames_;
+  visitor_.begin(call);
+}
+
+void OpenFrames::leave(std::uint32_t function, std::uint32_t sp, TraceClosing closing) {
+  unwind(on_stack_, sp, false);
+  Stack& stack = stacks_[on_stack_];
+  if (stack.frames.empty() || stack.frames.back().sp != sp) {
+    leave_unknown(function, sp);
+    return;
+  }
+  const Frame& frame = stack.frames.back();
+  if (frame.function == function || sources_.function(function).is_part) {
+    close_top(on_stack_, frame.was_before ? TraceClosing::entered_before : closing);
+    return;
+  }
+  const bool is_from_before = frame.segment != segment_ && is_above_all(stack, sp);
+  if (is_from_before) {
+    close_top(on_stack_, TraceClosing::unwound);
+    leave_unknown(function, sp);
+    return;
+  }
+  // The function has jumped to this one, and nobody has seen it.
+  close_top(on_stack_, TraceClosing::tail);
+}
+
+/// A frame whose entry was not seen. It was open when the segment began if nothing in it was above;
+/// else its function has had entries only for a part of that time.
+void OpenFrames::leave_unknown(std::uint32_t function, std::uint32_t sp) {
+  if (rules_.finds_before) {
+    if (is_above_all(stacks_[on_stack_], sp) && found_.size() < kMostBefore) {
+      found_.push_back({segment_, on_stack_, function, sp});
+    }
+    return;
+  }
+  const std::size_t frames = frames_;
+  enter(on_stack_, function, sp, true);
+  if (frames_ > frames) {
+    close_top(on_stack_, TraceClosing::entered_before);
+  }
+}
+
+/// Frames with a lower entry sp are gone.
+void OpenFrames::unwind(std::uint32_t number, std::uint32_t sp, bool also_at_sp) {
+  const std::vector<Frame>& frames = stacks_[number].frames;
+  while (!frames.empty()) {
+    const std::int32_t distance = sp_distance(frames.back().sp, sp);
+    if (distance > 0 || (distance == 0 && !also_at_sp)) {
+      return;
+    }
+    close_top(number, TraceClosing::unwound);
+  }
+}
+
+void OpenFrames::close_top(std::uint32_t number, TraceClosing closing) {
+  std::vector<Frame>& frames = stacks_[number].frames;
+  const Frame frame = frames.back();
+  frames.pop_back();
+  --frames_;
+  visitor_.end({.thread = thread_,
+                .stack = number,
+                .function = frame.function,
+                .parent = frames.empty() ? TracedCall::kNoFunction : frames.back().function,
+                .depth = static_cast<std::uint32_t>(frames.size()),
+                .begin_ns = frame.begin_ns,
+                .end_ns = now_ns_,
+                .self_ns = frame.self_ns,
+                .closing = closing});
+}
+
+void OpenFrames::close_all() {
+  for (const auto& [number, stack] : stacks_) {
+    while (!stack.frames.empty()) {
+      close_top(number, TraceClosing::at_end);
+    }
+  }
+}
+
+void OpenFrames::switch_to(std::uint32_t number) {
+  on_stack_ = number;
+  if (stacks_.size() >= kMostStacks) {
+    std::erase_if(stacks_, [](const auto& row) { return row.second.frames.empty(); });
+  }
+}
+
+bool OpenFrames::is_above_all(const Stack& stack, std::uint32_t sp) const {
+  return !stack.highest_sp || stack.highest_segment != segment_ ||
+         sp_distance(sp, *stack.highest_sp) > 0;
+}
+
+void OpenFrames::raise_highest(Stack& stack, std::uint32_t sp) const {
+  if (is_above_all(stack, sp)) {
+    stack.highest_sp = sp;
+    stack.highest_segment = segment_;
+  }
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,64 @@
+#include "profiler/trace/trace_names.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "profiler/text.h"
+
+namespace sp::profiler {
+namespace {
+
+/// Above PID_MAX_LIMIT, 2^22.
+constexpr std::int32_t kFirstTidOfOurs = 1 << 24;
+
+}  // namespace
+
+std::string trace_module_path(const TraceReader& reader, std::uint32_t number) {
+  const TraceFunction* const function = reader.function(number);
+  const RecordingModule* const module =
+      function == nullptr ? nullptr : reader.module(function->module);
+  return module == nullptr ? std::string() : std::string(module->path);
+}
+
+std::string trace_function_name(const TraceReader& reader, std::uint32_t number) {
+  const TraceFunction* const function = reader.function(number);
+  if (function == nullptr) {
+    return fmt::format("[function {}]", number);
+  }
+  if (!function->name.empty()) {
+    return std::string(function->name);
+  }
+  if (!function->linkage_name.empty()) {
+    return std::string(function->linkage_name);
+  }
+  const std::string module = trace_module_path(reader, number);
+  return fmt::format("{}+0x{:x}", module.empty() ? "[unknown]" : base_name(module),
+                     function->offset);
+}
+
+TraceTracks name_tracks(const TraceReader& reader,
+                        const std::set<std::pair<std::uint32_t, std::uint32_t>>& tracks) {
+  TraceTracks named;
+  std::optional<std::uint32_t> last_thread;
+  std::uint64_t of_first = 0;
+  for (const auto& [thread, stack] : tracks) {
+    const RecordingThread* const row = reader.thread(thread);
+    const std::uint64_t number = named.size() + 1;
+    const auto tid_of_ours = kFirstTidOfOurs + static_cast<std::int32_t>(number % kFirstTidOfOurs);
+    TraceTrack track;
+    track.number = number;
+    track.is_first = last_thread != thread;
+    of_first = track.is_first ? number : of_first;
+    track.of_first = of_first;
+    track.pid = row == nullptr ? static_cast<std::int32_t>(reader.header().pid) : row->process.pid;
+    track.tid = row == nullptr || !track.is_first ? tid_of_ours : row->id.tid;
+    track.name = row == nullptr ? fmt::format("thread {}", thread) : std::string(row->name);
+    track.name += track.is_first ? "" : fmt::format(", stack {}", stack);
+    named.emplace(std::pair(thread, stack), std::move(track));
+    last_thread = thread;
+  }
+  return named;
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/messages.h"
+#include "core/result.h"
+#include "core/run_facts.h"
+#include "profiler/formats/symbols_tsv.h"
+#include "profiler/namer.h"
+#include "profiler/profile.h"
+#include "profiler/run_directory.h"
+#include "profiler/trace/trace_writer.h"
+
+namespace sp::profiler {
+
+/// Keeps trace.sp of a run (--trace): makes it with the first events, and appends what comes; names
+/// follow with write_set(). After the first error, which is said at once and by write_set(), no
+/// more events are written; those that are not in the file are counted. On the profiler thread.
+class TraceRecorder {
+ public:
+  static constexpr std::string_view kFile = "trace.sp";
+  static constexpr core::Duration kInterval = std::chrono::seconds(1);
+
+  /// `directory` must outlive it.
+  TraceRecorder(RunDirectory& directory, core::TimePoint started,
+                std::function<core::RunFacts()> facts_now);
+
+  void add(const core::TraceEventsTaken& taken, const Profile& profile);
+  /// Says in which part of the run the functions were traced.
+  void complete(std::span<SymbolRow> rows) const;
+  /// Writes what is held if that is due.
+  void tick(core::TimePoint now);
+  /// Writes the events that are held.
+  void flush();
+  /// How many events of add() are not in the file, after flush().
+  [[nodiscard]] std::uint64_t unwritten() const;
+  /// Writes the names of all that events have named, and run.json; with `last` says that nothing is
+  /// missing. After an error it still writes what it can, and returns the first one of the run.
+  [[nodiscard]] core::Result<WrittenFile> write_set(const Profile& profile, Namer& namer,
+                                                    std::string_view run_json, bool last);
+
+ private:
+  struct Function {
+    core::TracedFunction<core::ModuleOffset> traced;
+    std::uint32_t module = 0;
+  };
+  struct Thread {
+    core::ThreadId id;
+    core::ProcessId process;
+  };
+
+  [[nodiscard]] core::Result<void> begin();
+  [[nodiscard]] core::Result<void> write(const core::TraceEventsTaken& taken,
+                                         const Profile& profile);
+  [[nodiscard]] core::Result<std::uint32_t> thread_number(core::ThreadId thread,
+                                                          core::ProcessId process);
+  [[nodiscard]] core::Result<std::uint32_t> function_number(
+      const core::TracedFunction<core::ModuleOffset>& function, const Profile& profile);
+  [[nodiscard]] core::Result<std::uint32_t> module_number(core::ModuleId id,
+                                                          const Profile& profile);
+  [[nodiscard]] core::Result<void> write_names_and_facts(const Profile& profile, Namer& namer,
+                                                         std::string_view run_json);
+  [[nodiscard]] core::Result<void> write_tasks(const Profile& profile);
+  [[nodiscard]] core::Result<void> write_names(Namer& namer);
+  [[nodiscard]] std::uint64_t id_of(const Function& function) const;
+  void keep_error(const core::Result<void>& written);
+  void keep_and_say(const core::Result<void>& written);
+
+  RunDirectory& directory_;
+  const core::TimePoint started_;
+  const std::function<core::RunFacts()> facts_now_;
+  std::unique_ptr<GrowingFile> file_;
+  std::optional<TraceWriter> writer_;
+  std::optional<core::Error> error_;  // the first one
+  std::uint64_t taken_ = 0;           // events
+  core::TimePoint flushed_{};
+  std::vector<Thread> threads_;
+  std::unordered_map<core::ThreadId, std::uint32_t> thread_numbers_;
+  std::vector<Function> functions_;
+  std::unordered_map<core::ModuleOffset, std::uint32_t> function_numbers_;
+  std::unordered_map<std::uint32_t, std::uint32_t> module_numbers_;  // by ModuleId
+  std::vector<std::optional<std::uint32_t>> module_hashes_;          // nothing: it has no file
+};
+
+}  // namespace sp::profiler

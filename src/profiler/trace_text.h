@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/run_facts.h"
+
+namespace sp::profiler {
+
+/// One sentence for the summary: how many events --trace has, and what is missing. `unwritten`: how
+/// many of `trace.events` could not be written.
+[[nodiscard]] std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten);
+
+}  // namespace sp::profiler

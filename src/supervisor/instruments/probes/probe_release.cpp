@@ -1,0 +1,57 @@
+#include "supervisor/instruments/detach.h"
+#include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/copied_threads.h"
+#include "supervisor/instruments/probes/probe_counter.h"
+
+namespace sp::supervisor {
+
+// ---- letting go, and results
+
+void ProbeCounter::restore(const TracedProcess& process) {
+  if (process.code_state != nullptr) {
+    promotion_.demote_all(process, nullptr);
+    if (trace_) {
+      FunctionTrace::finish(process, core::TraceEventKind::off, core::Clock::now());
+    }
+  }
+  Instrument::restore(process);
+}
+
+/// Where no sample came nobody has read the maps since the loader mapped the libraries, to which
+/// the program's code returns.
+bool ProbeCounter::wants_last_maps(const TracedProcess& process) const {
+  return process.code_state != nullptr && process.from_start && process.samples == 0;
+}
+
+bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
+  if (tracee.process->code_state == nullptr) {
+    return true;
+  }
+  on_other_stop(tracee);
+  ProbedThread& thread = probed_thread(tracee);
+  leave_function_copy(tracee);
+  if (thread.counts_in != nullptr) {
+    (void)set_counter_base(tracee.id.tid, 0);
+  }
+  return prepare_to_detach(probed_code(*tracee.process), tracee, thread.mask,
+                           {thread.was_stepped, may_call});
+}
+
+void ProbeCounter::fill(core::RunFacts& facts) const {
+  core::Probing& probing = facts.probing.emplace();
+  counter_.fill(probing);
+  probing.uncounted_programs = maintenance_.uncounted_programs();
+  probing.windows = exploration_.windows();
+  probing.steps = exploration_.steps();
+  probing.cost = costs_.spent();
+  promotion_.fill(probing.copying);
+  const CopyUse used = modules_.used_copies();
+  probing.copying.executions = used.executions;
+  probing.copying.arrivals = used.arrivals;
+  if (trace_) {
+    trace_->fill(facts.trace.emplace());
+  }
+  facts.cost.is_share_minimum = probing.cost > facts.cost.target_cpu / 3;
+}
+
+}  // namespace sp::supervisor

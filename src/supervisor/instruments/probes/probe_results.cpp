@@ -1,0 +1,42 @@
+#include <utility>
+#include <vector>
+
+#include "supervisor/instruments/probes/probed_code.h"
+
+// What was counted.
+namespace sp::supervisor {
+
+using core::Address;
+
+void ProbedCode::collect_copies() {
+  if (copy_space_ == nullptr || !copy_space_->slots) {
+    return;
+  }
+  const CounterSlots& slots = *copy_space_->slots;
+  const std::uint64_t base = slots.counters_at(0);
+  copy_use_ += copies_.collect(
+      blocks_,
+      [&](std::uint64_t first, std::uint32_t count) {
+        return slots.sums(static_cast<std::uint32_t>((first - base) / sizeof(first)), count);
+      },
+      core::Clock::now());
+}
+
+core::CodeProbed ProbedCode::take() {
+  collect_copies();
+  propagate_counts();
+  core::CodeProbed probed;
+  probed.edges = propagation_.take_edges();
+  probed.blocks = blocks_.take_changes();
+  if (trace_) {
+    // Other blocks have no probes, or some that only show where a function is left.
+    std::erase_if(probed.blocks, [this](const core::ProbedBlock<Address>& block) {
+      const ProbedFunction* const function = functions_.at(block.start);
+      return function == nullptr || function->is_part || function->bounds.begin != block.start;
+    });
+  }
+  probed.functions = std::exchange(untold_functions_, {});
+  return probed;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,212 @@
+#include "supervisor/instruments/probes/thread_trace.h"
+
+#include <algorithm>
+
+namespace sp::supervisor {
+namespace {
+
+using core::Address;
+using core::TraceEvent;
+using core::TraceEventKind;
+
+constexpr std::size_t kMostIdleStacks = 1'024;
+
+std::uint64_t ticks(core::TimePoint time) {
+  return static_cast<std::uint64_t>(time.time_since_epoch().count());
+}
+
+/// Not an event of its own: it tells of the one behind it.
+bool goes_before(TraceEventKind kind) {
+  return kind == TraceEventKind::stolen || kind == TraceEventKind::stack;
+}
+
+}  // namespace
+
+void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, Address site) {
+  std::vector<Frame>& frames = open();
+  while (!frames.empty() && frames.back().sp <= sp) {
+    frames.pop_back();
+  }
+  Frame frame{.function = function, .sp = sp, .begin = at, .stolen = stolen_};
+  if (limits_.max_depth == 0 || frames.size() < limits_.max_depth) {
+    frame.begins = next();
+    frame.written_stolen = written_stolen_;
+    frame.written_stack = written_stack_;
+    frame.is_written =
+        write(TraceEventKind::entry, function, sp, limits_.has_sites ? site.value() : ticks(at));
+    frame.is_lost = !frame.is_written;
+    frame.event = next() - 1;
+  }
+  frames.push_back(frame);
+}
+
+void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_part, Address sp,
+                        core::TimePoint at) {
+  std::vector<Frame>& frames = open();
+  while (!frames.empty() && frames.back().sp < sp) {
+    frames.pop_back();
+  }
+  if (frames.empty() || frames.back().sp != sp) {
+    (void)write(kind, function, sp, ticks(at));  // it was entered before
+    return;
+  }
+  const Frame frame = frames.back();
+  frames.pop_back();
+  if (!frame.is_written) {
+    lost_ += frame.is_lost ? 1 : 0;
+    return;
+  }
+  const core::Duration took = (at - frame.begin) - (stolen_ - frame.stolen);
+  const bool is_short = limits_.min_duration > core::Duration{} && took < limits_.min_duration;
+  if (is_short && frame.begins >= first_ && frame.event + 1 == next()) {
+    // Its callees have gone in the same way.
+    events_.resize(frame.begins - first_);
+    written_stolen_ = frame.written_stolen;
+    written_stack_ = frame.written_stack;
+    --own_;
+    --kept_;
+    return;
+  }
+  // Where one that is no part returns for it, it has jumped there with its frame.
+  (void)write(kind, is_part ? frame.function : function, sp, ticks(at));
+}
+
+void ThreadTrace::resume(std::uint32_t function, Address sp, core::TimePoint at) {
+  std::vector<Frame>& frames = open();
+  while (!frames.empty() && frames.back().sp < sp) {
+    frames.pop_back();
+  }
+  (void)write(TraceEventKind::resumed, function, sp, ticks(at));
+}
+
+void ThreadTrace::end_function(std::uint32_t function, core::TimePoint at) {
+  bool is_open = false;
+  for (Stack& stack : stacks_) {
+    for (Frame& frame : stack.open) {
+      is_open = is_open || (frame.function == function && frame.is_written);
+      frame.is_written = frame.is_written && frame.function != function;
+    }
+  }
+  if (is_open) {
+    (void)write(TraceEventKind::ended, function, {}, ticks(at));
+  }
+}
+
+void ThreadTrace::finish(TraceEventKind kind, core::TimePoint at) {
+  if (!is_over_ && next() + lost_ != 0) {
+    (void)write(kind, 0, {}, ticks(at));
+  }
+  is_over_ = true;
+  for (Stack& stack : stacks_) {
+    stack.open.clear();
+  }
+}
+
+bool ThreadTrace::is_inside(std::uint32_t function, Address sp) const {
+  const std::vector<Frame>& frames = stacks_[stack_].open;
+  const auto innermost = std::find_if(frames.rbegin(), frames.rend(),
+                                      [sp](const Frame& frame) { return frame.sp >= sp; });
+  return innermost != frames.rend() && innermost->function == function && innermost->sp != sp;
+}
+
+bool ThreadTrace::is_on_known_stack(Address sp) {
+  if (stacks_[stack_].mapped.contains(sp)) {
+    return true;
+  }
+  const auto known = std::find_if(stacks_.begin(), stacks_.end(),
+                                  [sp](const Stack& stack) { return stack.mapped.contains(sp); });
+  if (known == stacks_.end()) {
+    return false;
+  }
+  stack_ = static_cast<std::size_t>(known - stacks_.begin());
+  return true;
+}
+
+void ThreadTrace::use_stack(core::AddressRange mapped, bool grows) {
+  const auto free = std::find_if(stacks_.begin(), stacks_.end(), [&](const Stack& stack) {
+    return stack.mapped.size() == 0 || (grows && stack.mapped.end == mapped.end);
+  });
+  if (free != stacks_.end()) {
+    free->mapped = mapped;
+    stack_ = static_cast<std::size_t>(free - stacks_.begin());
+    return;
+  }
+  if (stacks_.size() >= kMostIdleStacks) {
+    forget_idle_stacks();
+    use_stack(mapped, grows);
+    return;
+  }
+  stacks_.push_back({mapped, {}});
+  stack_ = stacks_.size() - 1;
+}
+
+/// Their numbers are used again: nothing is open on them. If there is something on all of them,
+/// that of the last one is lost.
+void ThreadTrace::forget_idle_stacks() {
+  for (Stack& stack : stacks_) {
+    if (stack.open.empty()) {
+      stack.mapped = {};
+    }
+  }
+  stacks_.back() = {};
+}
+
+bool ThreadTrace::write(TraceEventKind kind, std::uint32_t function, Address sp,
+                        std::uint64_t word) {
+  if (kept_++ >= limits_.buffer && limits_.when_full == core::WhenFull::discard) {
+    ++lost_;
+    return false;
+  }
+  if (limits_.when_full == core::WhenFull::keep && own_ >= 2 * limits_.buffer) {
+    drop_oldest();
+  }
+  if (stack_ != written_stack_) {
+    events_.push_back(TraceEvent::at(TraceEventKind::stack, word,
+                                     static_cast<std::uint32_t>(stack_), sp.value()));
+    written_stack_ = stack_;
+  }
+  if (stolen_ != written_stolen_ && !limits_.has_sites) {
+    events_.push_back(TraceEvent::at(TraceEventKind::stolen,
+                                     static_cast<std::uint64_t>(stolen_.count()), 0, sp.value()));
+    written_stolen_ = stolen_;
+  }
+  events_.push_back(TraceEvent::at(kind, word, function, sp.value()));
+  ++own_;
+  is_over_ = false;
+  return true;
+}
+
+/// With WhenFull::keep: all but the newest.
+void ThreadTrace::drop_oldest() {
+  auto end = events_.begin();
+  for (; own_ > limits_.buffer; ++end) {
+    if (end->kind() == TraceEventKind::stack) {
+      first_stack_ = end->function;
+    }
+    own_ -= goes_before(end->kind()) ? 0 : 1;
+  }
+  const auto surplus = static_cast<std::uint64_t>(end - events_.begin());
+  events_.erase(events_.begin(), end);
+  first_ += surplus;
+  lost_ += surplus;
+}
+
+ThreadTrace::Taken ThreadTrace::take() {
+  if (limits_.when_full == core::WhenFull::keep) {
+    drop_oldest();
+  }
+  // What was discarded came behind the events.
+  const bool has_loss = limits_.when_full != core::WhenFull::discard || events_.empty();
+  Taken taken{std::exchange(events_, {}), first_, has_loss ? std::exchange(lost_, 0) : 0};
+  first_ += taken.events.size();
+  own_ = 0;
+  if (taken.lost != 0 && !taken.events.empty()) {
+    taken.events.insert(
+        taken.events.begin(),
+        TraceEvent::at(TraceEventKind::stack, taken.events.front().ticks, first_stack_, 0));
+  }
+  first_stack_ = static_cast<std::uint32_t>(written_stack_);
+  return taken;
+}
+
+}  // namespace sp::supervisor

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/address.h"
+#include "core/clock.h"
+#include "core/function_trace.h"
+#include "core/ids.h"
+
+namespace sp::supervisor {
+
+/// What is kept of a thread's events.
+struct TraceLimits {
+  core::WhenFull when_full = core::WhenFull::flush;
+  std::size_t buffer = 65'536;    // events of a thread, with WhenFull::keep and discard
+  core::Duration min_duration{};  // shorter calls leave nothing
+  std::uint32_t max_depth = 0;    // deeper calls leave nothing; 0: any depth
+  bool has_sites = false;         // entries have where the call returns to instead of a time
+};
+
+/// Entries and exits of one thread, as events that were not delivered yet. Knows which calls it is
+/// in, as far as they were entered since the trace began. Functions are numbers of the thread's
+/// ProbedCode. Pure.
+class ThreadTrace {
+ public:
+  ThreadTrace(core::ProcessId process, core::ThreadId thread, const TraceLimits& limits)
+      : process_(process), thread_(thread), limits_(limits) {}
+
+  /// `sp` is the stack pointer at the function's first instruction, and at its return.
+  /// `site`: where it returns to.
+  void enter(std::uint32_t function, core::Address sp, core::TimePoint at, core::Address site = {});
+  /// Which function returns there: one that a part of it returns from is the caller's innermost.
+  void leave(std::uint32_t function, bool is_part, core::Address sp, core::TimePoint at) {
+    close(core::TraceEventKind::ret, function, is_part, sp, at);
+  }
+  /// The function jumps to another one's entry.
+  void jump(std::uint32_t function, bool is_part, core::Address sp, core::TimePoint at) {
+    close(core::TraceEventKind::tail, function, is_part, sp, at);
+  }
+  /// Control is at a landing pad of the function.
+  void resume(std::uint32_t function, core::Address sp, core::TimePoint at);
+  /// The thread was stopped by us for so long.
+  void add_stolen(core::Duration time) { stolen_ += time; }
+  /// Nothing comes of the function any more.
+  void end_function(std::uint32_t function, core::TimePoint at);
+  /// The thread's events end: TraceEventKind::end or off.
+  void finish(core::TraceEventKind kind, core::TimePoint at);
+
+  /// The function was entered with another stack pointer than it has now: this is no tail call.
+  [[nodiscard]] bool is_inside(std::uint32_t function, core::Address sp) const;
+  /// False if it has to be looked for: use_stack().
+  [[nodiscard]] bool is_on_known_stack(core::Address sp);
+  /// `mapped` is the mapping that holds the thread's stack pointer; one that `grows` may have been
+  /// smaller.
+  void use_stack(core::AddressRange mapped, bool grows);
+
+  [[nodiscard]] core::ProcessId process() const { return process_; }
+  [[nodiscard]] core::ThreadId thread() const { return thread_; }
+  [[nodiscard]] std::size_t size() const { return events_.size(); }
+  [[nodiscard]] bool has_news() const { return !events_.empty() || lost_ != 0; }
+  struct Taken {
+    std::vector<core::TraceEvent> events;
+    std::uint64_t first = 0;  // the number of the first one
+    std::uint64_t lost = 0;   // just before it
+  };
+  [[nodiscard]] Taken take();
+
+ private:
+  struct Frame {
+    std::uint32_t function = 0;
+    core::Address sp;
+    core::TimePoint begin;
+    core::Duration stolen{};  // by then
+    bool is_written = false;
+    bool is_lost = false;     // there was no room
+    std::uint64_t event = 0;  // the number of its entry
+    // What stood before that, and what was known then.
+    std::uint64_t begins = 0;
+    core::Duration written_stolen{};
+    std::size_t written_stack = 0;
+  };
+  struct Stack {
+    core::AddressRange mapped;
+    std::vector<Frame> open;
+  };
+
+  void close(core::TraceEventKind kind, std::uint32_t function, bool is_part, core::Address sp,
+             core::TimePoint at);
+  [[nodiscard]] std::vector<Frame>& open() { return stacks_[stack_].open; }
+  /// False: there was no room.
+  bool write(core::TraceEventKind kind, std::uint32_t function, core::Address sp,
+             std::uint64_t word);
+  bool append(const core::TraceEvent& event);
+  void drop_oldest();
+  [[nodiscard]] std::uint64_t next() const { return first_ + events_.size(); }
+
+  void forget_idle_stacks();
+
+  core::ProcessId process_;
+  core::ThreadId thread_;
+  TraceLimits limits_;
+  std::vector<Stack> stacks_{Stack{}};
+  std::size_t stack_ = 0;
+  std::size_t written_stack_ = 0;
+  std::uint32_t first_stack_ = 0;  // that the thread was on before the first of events_
+  std::vector<core::TraceEvent> events_;
+  std::uint64_t first_ = 0;  // the number of the first of events_
+  std::uint64_t lost_ = 0;   // before it, since take()
+  std::size_t own_ = 0;      // of events_: no stolen and stack events, which come with others
+  std::uint64_t kept_ = 0;   // as own_, of the whole thread
+  core::Duration stolen_{};
+  core::Duration written_stolen_{};
+  bool is_over_ = false;  // off or end is the last event
+};
+
+}  // namespace sp::supervisor

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "core/address.h"
+#include "core/control_flow_graph.h"
+#include "core/instruction.h"
+#include "supervisor/instruments/probes/function_index.h"
+
+// Where a function that is traced has its breakpoints: on its first instruction, on each landing
+// pad, and on each instruction by which it may be left for good.
+namespace sp::supervisor {
+
+/// What a block of a traced function is to the trace.
+struct TracePlace {
+  bool enters = false;   // begins with the function's first instruction
+  bool resumes = false;  // begins with a landing pad
+  bool leaves = false;   // ends with an instruction that may leave the function
+
+  [[nodiscard]] bool is_any() const { return enters || resumes || leaves; }
+};
+
+/// `last` ends a block that begins at `start`. `functions` are those that are known, with
+/// `function`, `unresolved` its indirect jumps with unknown destinations.
+[[nodiscard]] TracePlace trace_place(const FunctionIndex& functions, const ProbedFunction& function,
+                                     const std::vector<core::Address>& unresolved,
+                                     core::Address start, const core::Instruction& last);
+
+/// The graph with a block of its own for the first instruction of a block that is to have two
+/// breakpoints.
+[[nodiscard]] core::ControlFlowGraph cut_at_places(core::ControlFlowGraph graph,
+                                                   const FunctionIndex& functions,
+                                                   const ProbedFunction& function);
+
+}  // namespace sp::supervisor

@@ -1,0 +1,200 @@
+#include "profiler/trace_recorder.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "profiler/profiler.h"
+#include "profiler/trace/trace_reader.h"
+#include "unit/profiler/file_size_limit.h"
+#include "unit/profiler/golden.h"
+#include "unit/profiler/sample_run.h"
+#include "unit/profiler/temporary_directory.h"
+
+namespace sp::profiler {
+namespace {
+
+namespace fs = std::filesystem;
+using test::FileSizeLimit;
+
+constexpr std::uint64_t kBatch = kMostEventsInChunk;  // written at once
+constexpr std::uint64_t kRoom = 300'000;              // bytes: more than one batch, not two
+
+/// Calls of one thread whose times cannot be compressed: a batch takes more than 200,000 bytes.
+class Calls {
+ public:
+  core::TraceEventsTaken next(std::uint64_t count = kBatch) {
+    core::TraceEventsTaken taken;
+    taken.process = {4711, 1};
+    taken.thread = {4711, 1};
+    taken.batch.functions.push_back({{test::kProgram, 0x1000}, 0x10});
+    taken.batch.first = number_;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      taken.batch.events.push_back(
+          core::TraceEvent::at(core::TraceEventKind::entry, random_(), 0, 0x7000));
+    }
+    number_ += count;
+    return taken;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  std::uint64_t number_ = 0;
+};
+
+struct Found {
+  std::uint64_t events = 0;
+  bool finished = false;
+  std::string facts;
+};
+
+Found trace_in(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  auto reader = TraceReader::open(in, "trace.sp");
+  if (!reader) {
+    ADD_FAILURE() << reader.error().message();
+    return {};
+  }
+  Found found{0, reader->header().finished, reader->facts()};
+  for (const TraceReader::Place& place : reader->places()) {
+    found.events += place.count;
+  }
+  return found;
+}
+
+class TraceRecorderTest : public testing::Test {
+ protected:
+  TraceRecorderTest() { test::add_modules(profile_); }
+
+  [[nodiscard]] std::string path() const { return temporary_.path() + "/demo"; }
+  RunDirectory directory(bool overwrite = false) {
+    auto made = RunDirectory::create(temporary_.path(), "demo", overwrite);
+    EXPECT_TRUE(made) << made.error().message();
+    return std::move(*made);
+  }
+
+  test::TemporaryDirectory temporary_;
+  Profile profile_{false};
+  test::TableNamer namer_;
+  Calls calls_;
+};
+
+TEST_F(TraceRecorderTest, says_its_first_error_again_if_the_file_could_not_be_created) {
+  RunDirectory run = directory();
+  TraceRecorder trace(run, {}, test::facts);
+  fs::remove_all(path());
+  testing::internal::CaptureStderr();
+  trace.add(calls_.next(3), profile_);
+  trace.add(calls_.next(4), profile_);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("demo/trace.sp: No such file"), std::string::npos) << said;
+  EXPECT_EQ(said.find("trace.sp"), said.rfind("trace.sp")) << "once";
+  trace.tick(core::Clock::now());
+  trace.flush();
+  EXPECT_EQ(trace.unwritten(), 7U);
+  for (const bool last : {false, true}) {
+    const auto written = trace.write_set(profile_, namer_, "{}", last);
+    ASSERT_FALSE(written);
+    EXPECT_NE(written.error().message().find("demo/trace.sp: No such file"), std::string::npos);
+  }
+}
+
+TEST_F(TraceRecorderTest, makes_no_file_that_has_no_header) {
+  RunDirectory run = directory();
+  TraceRecorder trace(run, {}, test::facts);
+  {
+    const FileSizeLimit limit(8);
+    trace.add(calls_.next(3), profile_);
+  }
+  ASSERT_FALSE(trace.write_set(profile_, namer_, "{}", true));
+  EXPECT_EQ(trace.unwritten(), 3U);
+  EXPECT_FALSE(fs::exists(path() + "/trace.sp"));
+}
+
+TEST_F(TraceRecorderTest, counts_the_events_that_it_did_not_write) {
+  RunDirectory run = directory();
+  TraceRecorder trace(run, {}, test::facts);
+  {
+    const FileSizeLimit limit(kRoom);
+    trace.add(calls_.next(), profile_);
+    EXPECT_EQ(trace.unwritten(), 0U);
+    trace.add(calls_.next(), profile_);
+  }
+  trace.add(calls_.next(5), profile_);
+  trace.flush();
+  EXPECT_EQ(trace.unwritten(), kBatch + 5);
+  const auto written = trace.write_set(profile_, namer_, "{\"name\": 1}", true);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, EFBIG);
+  const Found found = trace_in(path() + "/trace.sp");
+  EXPECT_EQ(found.events, kBatch);
+  EXPECT_FALSE(found.finished);
+  EXPECT_EQ(found.facts, "{\"name\": 1}") << "there is room again";
+}
+
+TEST_F(TraceRecorderTest, has_written_nothing_if_its_file_was_removed) {
+  RunDirectory run = directory();
+  TraceRecorder trace(run, {}, test::facts);
+  trace.add(calls_.next(3), profile_);
+  trace.flush();
+  EXPECT_EQ(trace.unwritten(), 0U);
+  fs::remove(path() + "/trace.sp");
+  EXPECT_EQ(trace.unwritten(), 3U);
+  const auto written = trace.write_set(profile_, namer_, "{}", true);
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message().find("removed meanwhile"), std::string::npos);
+}
+
+/// Those of a run that delivered so many batches.
+core::RunFacts traced_facts(std::uint64_t batches) {
+  core::RunFacts facts = test::facts();
+  facts.trace.emplace().events = batches * kBatch;
+  return facts;
+}
+
+TEST_F(TraceRecorderTest, a_run_keeps_a_trace_that_is_incomplete_and_says_so) {
+  core::Channel<core::Record> records(10);
+  ASSERT_TRUE(records.push(calls_.next()));
+  ASSERT_TRUE(records.push(calls_.next()));
+  ASSERT_TRUE(records.push(core::SnapshotWanted{}));
+  records.close();
+  ProfilerOptions options{.counting = Counting::traced,
+                          .facts_now = [] { return traced_facts(2); }};
+  Profiler profiler(options, records, std::make_unique<test::TableNamer>(), directory());
+  {
+    const FileSizeLimit limit(kRoom);
+    profiler.run();
+  }
+  const std::string lost =
+      "\"kind\": \"exact-until\",\n    \"events\": 32768,\n    \"lost\": 32768";
+  EXPECT_EQ(trace_in(path() + "/trace.sp").events, kBatch) << "of a snapshot that failed";
+  EXPECT_NE(test::read_file(path() + "/run.json").find(lost), std::string::npos);
+
+  const auto written = profiler.finish(traced_facts(2));
+  ASSERT_TRUE(written) << written.error().message();
+  EXPECT_EQ(written->unwritten_events, kBatch);
+  ASSERT_EQ(written->failures.size(), 1U);
+  EXPECT_EQ(written->failures[0].code, EFBIG);
+  EXPECT_EQ(trace_in(path() + "/trace.sp").events, kBatch);
+  const std::string json = test::read_file(path() + "/run.json");
+  EXPECT_NE(json.find(lost), std::string::npos) << json;
+  EXPECT_EQ(trace_in(path() + "/trace.sp").facts, json);
+}
+
+TEST_F(TraceRecorderTest, a_trace_of_the_run_that_was_overwritten_does_not_outlive_it) {
+  fs::create_directory(path());
+  std::ofstream(path() + "/trace.sp") << "old";
+  core::Channel<core::Record> records(10);
+  records.close();
+  Profiler profiler({}, records, std::make_unique<test::TableNamer>(), directory(true));
+  profiler.run();
+  ASSERT_TRUE(profiler.finish(test::facts()));
+  EXPECT_FALSE(fs::exists(path() + "/trace.sp"));
+}
+
+}  // namespace
+}  // namespace sp::profiler
