@@ -188,7 +188,9 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
   ProbedCode& code = probed_code(*tracee.process);
   thread.resumed_at = {};
-  thread.stopped_at = core::Clock::now();
+  if (trace_) {
+    thread.stopped_at = core::Clock::now();
+  }
   thread.was_stepped = thread.was_stepped || thread.displaced.is_active() || thread.window ||
                        std::exchange(thread.delivering, 0) != 0;
   if (thread.displaced.is_active()) {

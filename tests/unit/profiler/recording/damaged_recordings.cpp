@@ -6,9 +6,9 @@
 #include <sstream>
 #include <string>
 
-#include "profiler/recording/chunk_header.h"
 #include "profiler/recording/payload.h"
 #include "profiler/recording/recording_reader.h"
+#include "unit/profiler/recording/container_parts.h"
 #include "unit/profiler/recording/recorded_bytes.h"
 
 namespace sp::profiler {
@@ -63,71 +63,34 @@ TEST(DamagedRecording, is_read_whichever_byte_is_changed) {
   }
 }
 
-/// The chunks of a file, whose checksums can be made right again.
-struct Parts {
-  std::string header;
-  std::vector<std::pair<ChunkHeader, std::string>> chunks;  // not compressed
-};
-
-Parts parts_of(const std::string& file) {
-  Parts parts{file.substr(0, kContainerHeaderSize), {}};
-  Decompressor decompressor;
-  for (std::size_t at = kContainerHeaderSize; at < file.size();) {
-    ChunkHeaderBytes bytes{};
-    std::copy_n(test::bytes_of(file).begin() + static_cast<std::ptrdiff_t>(at), bytes.size(),
-                bytes.begin());
-    const ChunkHeader header = decode(bytes);
-    std::string payload = file.substr(at + kChunkHeaderSize, header.stored);
-    if (header.compressed) {
-      const auto whole = decompressor.decompress(test::bytes_of(payload), kMostInChunk);
-      payload.assign(static_cast<const char*>(static_cast<const void*>(whole->data())),
-                     whole->size());
-    }
-    parts.chunks.emplace_back(header, payload);
-    at += kChunkHeaderSize + padded(header.stored);
-  }
-  return parts;
-}
-
-std::string joined(const Parts& parts) {
-  test::MemorySink sink;
-  ContainerWriter writer(sink);
-  sink.text = parts.header;
-  for (const auto& [header, payload] : parts.chunks) {
-    EXPECT_TRUE(
-        writer.add(static_cast<ChunkKind>(header.kind), header.set, test::bytes_of(payload)));
-  }
-  return sink.text;
-}
-
 TEST(DamagedRecording, is_read_even_if_its_checksums_are_right) {
   const std::string good = test::small_recording();
-  const Parts parts = parts_of(good);
+  const test::ContainerParts parts = test::parts_of(good);
   ASSERT_GT(parts.chunks.size(), 10U);
-  EXPECT_EQ(read_all(joined(parts)), read_all(good));
+  EXPECT_EQ(read_all(test::joined(parts)), read_all(good));
   constexpr std::uint32_t kValues[] = {0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF};
   for (std::size_t i = 0; i < parts.chunks.size(); ++i) {
     const std::size_t size = parts.chunks[i].second.size();
     for (std::size_t at = 0; at + sizeof(std::uint32_t) <= size; ++at) {
       for (const std::uint32_t value : kValues) {
-        Parts bad = parts;
+        test::ContainerParts bad = parts;
         std::memcpy(bad.chunks[i].second.data() + at, &value, sizeof(value));
-        (void)read_all(joined(bad));
+        (void)read_all(test::joined(bad));
       }
     }
     for (std::size_t cut = 0; cut < size; ++cut) {
-      Parts bad = parts;
+      test::ContainerParts bad = parts;
       bad.chunks[i].second.resize(cut);
-      (void)read_all(joined(bad));
+      (void)read_all(test::joined(bad));
     }
   }
 }
 
 TEST(DamagedRecording, is_read_with_its_chunks_in_any_order_and_number) {
-  const Parts parts = parts_of(test::small_recording());
+  const test::ContainerParts parts = test::parts_of(test::small_recording());
   std::mt19937_64 random(18);
   for (int round = 0; round < 3000; ++round) {
-    Parts bad = parts;
+    test::ContainerParts bad = parts;
     for (std::uint64_t change = 0; change < 1 + random() % 4; ++change) {
       const std::size_t from = random() % bad.chunks.size();
       const std::size_t to = random() % bad.chunks.size();
@@ -146,7 +109,7 @@ TEST(DamagedRecording, is_read_with_its_chunks_in_any_order_and_number) {
           break;
       }
     }
-    (void)read_all(joined(bad));
+    (void)read_all(test::joined(bad));
   }
 }
 

@@ -11,9 +11,9 @@
 #include "profiler/formats/trace_perfetto.h"
 #include "profiler/formats/trace_speedscope.h"
 #include "profiler/formats/xray_log.h"
-#include "profiler/recording/chunk_header.h"
 #include "profiler/trace/trace_reader.h"
 #include "profiler/trace/trace_walk.h"
+#include "unit/profiler/recording/container_parts.h"
 #include "unit/profiler/trace/trace_bytes.h"
 
 namespace sp::profiler {
@@ -77,60 +77,23 @@ TEST(DamagedTrace, is_read_whichever_byte_is_changed) {
   }
 }
 
-/// The chunks of a file, whose checksums can be made right again.
-struct TraceParts {
-  std::string header;
-  std::vector<std::pair<ChunkHeader, std::string>> chunks;  // not compressed
-};
-
-TraceParts trace_parts(const std::string& file) {
-  TraceParts parts{file.substr(0, kContainerHeaderSize), {}};
-  Decompressor decompressor;
-  for (std::size_t at = kContainerHeaderSize; at < file.size();) {
-    ChunkHeaderBytes bytes{};
-    std::copy_n(test::bytes_of(file).begin() + static_cast<std::ptrdiff_t>(at), bytes.size(),
-                bytes.begin());
-    const ChunkHeader header = decode(bytes);
-    std::string payload = file.substr(at + kChunkHeaderSize, header.stored);
-    if (header.compressed) {
-      const auto whole = decompressor.decompress(test::bytes_of(payload), kMostInChunk);
-      payload.assign(static_cast<const char*>(static_cast<const void*>(whole->data())),
-                     whole->size());
-    }
-    parts.chunks.emplace_back(header, payload);
-    at += kChunkHeaderSize + padded(header.stored);
-  }
-  return parts;
-}
-
-std::string joined_trace(const TraceParts& parts) {
-  test::MemorySink sink;
-  ContainerWriter writer(sink);
-  sink.text = parts.header;
-  for (const auto& [header, payload] : parts.chunks) {
-    EXPECT_TRUE(
-        writer.add(static_cast<ChunkKind>(header.kind), header.set, test::bytes_of(payload)));
-  }
-  return sink.text;
-}
-
 TEST(DamagedTrace, is_read_even_if_its_checksums_are_right) {
-  const TraceParts parts = trace_parts(test::small_trace());
+  const test::ContainerParts parts = test::parts_of(test::small_trace());
   ASSERT_GT(parts.chunks.size(), 8U);
   constexpr std::uint32_t kValues[] = {0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
   for (std::size_t i = 0; i < parts.chunks.size(); ++i) {
     const std::size_t size = parts.chunks[i].second.size();
     for (std::size_t at = 0; at + sizeof(std::uint32_t) <= size; ++at) {
       for (const std::uint32_t value : kValues) {
-        TraceParts bad = parts;
+        test::ContainerParts bad = parts;
         std::memcpy(bad.chunks[i].second.data() + at, &value, sizeof(value));
-        (void)read_everything(joined_trace(bad), at % 16 == 0);
+        (void)read_everything(test::joined(bad), at % 16 == 0);
       }
     }
     for (std::size_t cut = 0; cut < size; ++cut) {
-      TraceParts bad = parts;
+      test::ContainerParts bad = parts;
       bad.chunks[i].second.resize(cut);
-      (void)read_everything(joined_trace(bad));
+      (void)read_everything(test::joined(bad));
     }
   }
 }
