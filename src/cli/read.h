@@ -38,6 +38,9 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<CoverageOptions> read_coverage_command(const Arguments& given);
 
+/// What --trace and --tree (`option`) have in common: which functions, and what does not go along.
+[[nodiscard]] core::Result<void> read_seen_calls(const Arguments& given, std::string_view option,
+                                                 RecordOptions& options);
 /// --trace and what is for it alone, after the other options of counting.
 [[nodiscard]] core::Result<void> read_trace_options(const Arguments& given, RecordOptions& options);
 

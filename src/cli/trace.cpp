@@ -26,18 +26,6 @@ Result<void> refuse_without_trace(const Arguments& given) {
   return {};
 }
 
-Result<void> refuse_rivals(const Arguments& given, const RecordOptions& options) {
-  const bool is_exact = options.single != Single::off;
-  const bool is_coverage = options.coverage != core::Coverage::off;
-  if (given.has("no-instrumentation") || is_exact || is_coverage) {
-    return fail(fmt::format("--trace and {} exclude each other; keep one of them",
-                            is_exact      ? "-s"
-                            : is_coverage ? "--coverage"
-                                          : "-n"));
-  }
-  return {};
-}
-
 Result<void> read_limits(const Arguments& given, TraceOptions& trace) {
   if (const auto value = given.last("min-duration")) {
     const auto time = parse_duration("--min-duration", *value, Unit::microseconds);
@@ -74,20 +62,33 @@ Result<void> read_limits(const Arguments& given, TraceOptions& trace) {
 
 }  // namespace
 
-Result<void> read_trace_options(const Arguments& given, RecordOptions& options) {
-  if (!given.has("trace")) {
-    return refuse_without_trace(given);
-  }
-  if (auto alone = refuse_rivals(given, options); !alone) {
-    return alone;
+Result<void> read_seen_calls(const Arguments& given, std::string_view option,
+                             RecordOptions& options) {
+  const char* const rival = options.single != Single::off             ? "-s"
+                            : options.coverage != core::Coverage::off ? "--coverage"
+                            : options.trace                           ? "--trace"
+                            : given.has("no-instrumentation")         ? "-n"
+                                                                      : nullptr;
+  if (rival != nullptr) {
+    return fail(fmt::format("{} and {} exclude each other; keep one of them", option, rival));
   }
   options.filters = given.all("filters");
   options.attr_lists = given.all("attr-list");
   for (const char* of_blocks : {"derive", "no-copies"}) {
     if (given.has(of_blocks)) {
       options.notes.push_back(
-          fmt::format("--{}: no effect with --trace, which counts no blocks", of_blocks));
+          fmt::format("--{}: no effect with {}, which counts no blocks", of_blocks, option));
     }
+  }
+  return {};
+}
+
+Result<void> read_trace_options(const Arguments& given, RecordOptions& options) {
+  if (!given.has("trace")) {
+    return refuse_without_trace(given);
+  }
+  if (auto read = read_seen_calls(given, "--trace", options); !read) {
+    return read;
   }
   const bool has_room =
       !given.has("buffer") || given.last("when-full").value_or("flush") != "flush";

@@ -28,18 +28,6 @@ Result<void> refuse_without_tree(const Arguments& given) {
   return {};
 }
 
-Result<void> refuse_rivals_of_tree(const Arguments& given, const RecordOptions& options) {
-  const char* const rival = options.single != Single::off             ? "-s"
-                            : options.coverage != core::Coverage::off ? "--coverage"
-                            : options.trace                           ? "--trace"
-                            : given.has("no-instrumentation")         ? "-n"
-                                                                      : nullptr;
-  if (rival != nullptr) {
-    return fail(fmt::format("--tree and {} exclude each other; keep one of them", rival));
-  }
-  return {};
-}
-
 Result<void> read_reader(const std::string& value, EmitTo& emit) {
   if (value.starts_with("unix:") && value.size() > 5) {
     emit.path = value.substr(5);
@@ -141,16 +129,8 @@ Result<void> read_tree_options(const Arguments& given, RecordOptions& options) {
   if (!given.has("tree")) {
     return refuse_without_tree(given);
   }
-  if (auto alone = refuse_rivals_of_tree(given, options); !alone) {
-    return alone;
-  }
-  options.filters = given.all("filters");
-  options.attr_lists = given.all("attr-list");
-  for (const char* of_blocks : {"derive", "no-copies"}) {
-    if (given.has(of_blocks)) {
-      options.notes.push_back(
-          fmt::format("--{}: no effect with --tree, which counts no blocks", of_blocks));
-    }
+  if (auto read = read_seen_calls(given, "--tree", options); !read) {
+    return read;
   }
   options.tree.emplace();
   if (given.has("emit")) {

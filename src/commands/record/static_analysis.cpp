@@ -49,9 +49,9 @@ core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
   if (plan.functions.empty() && !selection_.only_funcs.empty()) {
     core::log_note("no function of {} matches --only-funcs", file.path);
   }
-  const std::lock_guard lock(mutex_);
-  planned_.push_back(file);
   if (options_.traces) {
+    const std::lock_guard lock(mutex_);
+    planned_.push_back(file);
     Bounds& bounds = bounds_[file.image->identity()];
     for (const core::CandidateFunction& function : plan.functions) {
       bounds.push_back({function.begin, function.end - function.begin, function.is_part});

@@ -85,9 +85,9 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
 
   std::atomic<bool> is_over_{false};
   mutable std::mutex mutex_;
-  std::vector<File> planned_;  // under mutex_
+  std::vector<File> planned_;  // under mutex_; whose calls are seen
   using Bounds = std::vector<core::TracedFunction<std::uint64_t>>;
-  std::map<std::string, Bounds> bounds_;  // likewise, of files whose calls are seen: by identity
+  std::map<std::string, Bounds> bounds_;  // likewise: by identity
   std::map<std::string, Known> known_;    // by path, ElfImage::identity() and size
 };
 

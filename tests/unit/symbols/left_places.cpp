@@ -136,23 +136,11 @@ TEST(LeftPlaces, of_a_file_that_defines_a_hook_are_its_calls) {
 TEST(LeftPlaces, of_damaged_files_are_read_or_refused) {
   std::mt19937_64 random(43);
   for (const std::string name : {"patchable-gcc12-x86_64-pie", "mcount-gcc12-x86_64-static"}) {
-    const auto image = sp::test::left_fixture(name);
-    ASSERT_NE(image, nullptr);
-    const Bytes whole(image->bytes().begin(), image->bytes().end());
-    for (int round = 0; round < 2000; ++round) {
-      Bytes bad = whole;
-      if (round % 4 == 0) {
-        bad.resize(random() % bad.size());
-      }
-      for (std::uint64_t k = random() % 16; k > 0 && !bad.empty(); --k) {
-        bad[random() % bad.size()] = static_cast<std::byte>(random());
-      }
-      const auto damaged = sp::core::ElfImage::parse(sp::core::MappedFile::copy(std::move(bad)));
-      if (damaged) {
-        const auto places = find_left_places(*damaged);
-        EXPECT_TRUE(!places || places->patchable.size() <= whole.size());
-      }
-    }
+    sp::test::damage_fixture(name, random,
+                             [](const auto& image, [[maybe_unused]] std::size_t size) {
+                               const auto places = find_left_places(image);
+                               EXPECT_TRUE(!places || places->patchable.size() <= size);
+                             });
   }
 }
 

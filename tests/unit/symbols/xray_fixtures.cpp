@@ -60,23 +60,11 @@ TEST(XrayFixtures, mark_what_is_always_instrumented) {
 TEST(XrayFixtures, that_are_damaged_anywhere_are_read_or_refused) {
   std::mt19937_64 random(41);
   for (const std::string name : {"xray-clang14-x86_64-pie", "xray-clang19-aarch64-events"}) {
-    const auto image = sp::test::left_fixture(name);
-    ASSERT_NE(image, nullptr);
-    const Bytes whole(image->bytes().begin(), image->bytes().end());
-    for (int round = 0; round < 2000; ++round) {
-      Bytes bad = whole;
-      if (round % 4 == 0) {
-        bad.resize(random() % bad.size());
-      }
-      for (std::uint64_t k = random() % 16; k > 0 && !bad.empty(); --k) {
-        bad[random() % bad.size()] = static_cast<std::byte>(random());
-      }
-      const auto damaged = sp::core::ElfImage::parse(sp::core::MappedFile::copy(std::move(bad)));
-      if (damaged) {
-        const auto map = read_xray_map(*damaged);
-        EXPECT_TRUE(!map || !*map || (*map)->functions <= (*map)->sleds.size());
-      }
-    }
+    sp::test::damage_fixture(
+        name, random, [](const auto& image, [[maybe_unused]] std::size_t size) {
+          const auto map = read_xray_map(image);
+          EXPECT_TRUE(!map || !*map || (*map)->functions <= (*map)->sleds.size());
+        });
   }
 }
 
