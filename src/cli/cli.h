@@ -79,6 +79,7 @@ struct RecordOptions {
   bool no_aslr = false;
 
   Single single = Single::off;
+  bool counts_everything = false;  // --single=copies: as -a in all modules
   bool no_instrumentation = false;
   bool allow_bottlenecking = false;
   bool derive = false;

@@ -41,9 +41,9 @@ Result<void> read_coverage_options(const Arguments& given, RecordOptions& option
   if (auto known = plain ? Result<void>{} : check_choice("coverage", *value); !known) {
     return known;
   }
-  if (given.has("no-instrumentation") || options.single != Single::off) {
+  if (given.has("no-instrumentation") || given.has("single")) {
     return fail(fmt::format("--coverage and {} exclude each other; keep one of them",
-                            options.single != Single::off ? "-s" : "-n"));
+                            given.has("single") ? "-s" : "-n"));
   }
   options.coverage =
       !plain && *value == "function" ? core::Coverage::function : core::Coverage::block;

@@ -68,8 +68,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::choices, "sigstop interrupt"},
 
     {"no-instrumentation", 'n', "", "sampling only", Group::exact},
-    {"single", 's', "step", "exact: count every executed block (by steps)", Group::exact,
-     Completes::choices, "step", kRecord, true},
+    {"single", 's', "HOW", "count every executed block: by copies, or by steps", Group::exact,
+     Completes::choices, "copies step", kRecord, true},
     {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
     {"no-copies", '\0', "", "hot code is not counted in instrumented copies", Group::exact},
     {"derive", '\0', "", "no probe if its count follows from others", Group::exact},

@@ -33,6 +33,9 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<SymbolsOptions> read_symbols(const Arguments& given);
 
+/// --single, and what does not go along with it.
+[[nodiscard]] core::Result<void> read_single(const Arguments& given, RecordOptions& options);
+
 /// --only-funcs, each name of its own.
 [[nodiscard]] core::Result<std::vector<std::string>> read_only_funcs(const Arguments& given);
 

@@ -190,24 +190,8 @@ void note_options_of_probes(const Arguments& given, RecordOptions& options) {
 }
 
 Nothing read_exact(const Arguments& given, RecordOptions& options) {
-  if (const auto value = given.last("single")) {
-    const bool plain = *value == Arguments::kPlain;
-    if (auto known = plain ? Nothing{} : check_choice("single", *value); !known) {
-      return known;
-    }
-    options.single = plain ? Single::breakpoints : Single::step;
-    if (given.has("no-instrumentation")) {
-      return fail("-n only samples and -s only counts; keep one of them");
-    }
-    for (const char* of_samples : {"delay", "wall", "flame"}) {
-      if (given.has(of_samples)) {
-        options.notes.push_back(
-            fmt::format("--{}: no effect with -s, which counts from the start and takes no samples",
-                        of_samples));
-      }
-    }
-    options.wall = false;
-    options.delay = {};
+  if (auto read = read_single(given, options); !read) {
+    return read;
   }
   if (const auto value = given.last("func-instrumentation-depth")) {
     const auto depth = parse_number("--func-instrumentation-depth", *value, 0, 100000);
@@ -221,9 +205,10 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
     return tl::unexpected(only_funcs.error());
   }
   options.only_funcs = *std::move(only_funcs);
-  options.only_instrument_execs = given.all("only-instrument-execs");
+  options.only_instrument_execs = options.counts_everything ? std::vector<std::string>{"all"}
+                                                            : given.all("only-instrument-execs");
   options.no_instrumentation = given.has("no-instrumentation");
-  options.allow_bottlenecking = given.has("allow-bottlenecking");
+  options.allow_bottlenecking = given.has("allow-bottlenecking") || options.counts_everything;
   options.derive = given.has("derive");
   options.no_copies = given.has("no-copies");
   if (options.single != Single::off || options.no_instrumentation) {

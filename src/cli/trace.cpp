@@ -64,7 +64,7 @@ Result<void> read_limits(const Arguments& given, TraceOptions& trace) {
 
 Result<void> read_seen_calls(const Arguments& given, std::string_view option,
                              RecordOptions& options) {
-  const char* const rival = options.single != Single::off             ? "-s"
+  const char* const rival = given.has("single")                       ? "-s"
                             : options.coverage != core::Coverage::off ? "--coverage"
                             : options.trace                           ? "--trace"
                             : given.has("no-instrumentation")         ? "-n"

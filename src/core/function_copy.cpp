@@ -34,6 +34,14 @@ std::string_view to_string(CopyRefusal refusal) {
   return "";
 }
 
+std::uint32_t most_counters(const ControlFlowGraph& graph) {
+  const auto branches =
+      std::count_if(graph.blocks.begin(), graph.blocks.end(), [](const BasicBlock& block) {
+        return !block.falls_through && block.last.flow == Flow::branch;
+      });
+  return static_cast<std::uint32_t>(graph.blocks.size()) + static_cast<std::uint32_t>(branches);
+}
+
 std::vector<const CopyLanding*> FunctionCopy::changes_from(Address pc) const {
   const auto next = std::lower_bound(
       landings.begin(), landings.end(), pc,
@@ -78,6 +86,13 @@ std::optional<CopyPoint> FunctionCopy::to_original(Address pc) const {
   }
   point.is_counted = found->is_counted != 0;
   point.undo = undos[found->undo];
+  if (found->is_branching != 0) {
+    const auto branch =
+        std::find_if(branches.begin(), branches.end(), [&point](const CopiedBranch& one) {
+          return one.counted == CopiedBranch::Counted::next && one.next == point.original;
+        });
+    point.uncounted_branch = branch != branches.end() ? branch->counter : 0;
+  }
   return point;
 }
 

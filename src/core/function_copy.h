@@ -19,9 +19,13 @@ struct CopyPlace {
   Address at;              // of the copy's first byte
   std::uint64_t room = 0;  // bytes from there on
   /// The first block's counter is the 64-bit word at `counters` from the base of the thread's
-  /// counter segment (x86-64: gs), the next block's is behind it, and so on.
+  /// counter segment (x86-64: gs), the next block's is behind it, and so on; then come those of
+  /// branches. most_counters() of them belong to the copy.
   std::uint64_t counters = 0;
 };
+
+/// How many counters a copy of the function may need.
+[[nodiscard]] std::uint32_t most_counters(const ControlFlowGraph& graph);
 
 /// A function that is to be copied, and what is known of the ways into it.
 struct FunctionToCopy {
@@ -102,6 +106,9 @@ struct CopyPoint {
   /// The copy has counted this execution of the block.
   bool is_counted = false;
   CopyUndo undo;
+  /// Control comes from the branch in front of `original`, whose counter (CopiedBranch::counter)
+  /// this is: it has not counted that yet. 0: nothing of the kind.
+  std::uint64_t uncounted_branch = 0;
 };
 
 struct CopiedBlock {
@@ -112,6 +119,21 @@ struct CopiedBlock {
   /// It ends with a call for which the landings leave no room in the original: the copy makes it,
   /// with the original's return address. The CPU predicts its return wrongly.
   bool emulates_call = false;
+};
+
+/// The two ways on from a block that ends with a conditional branch. One is counted; how often the
+/// other was taken is what is left of the block's executions.
+struct CopiedBranch {
+  enum class Counted : std::uint8_t {
+    next,            // the way to the next instruction, by a counter of its own
+    next_by_block,   // by the counter of the block there, to which nothing else in the copy leads,
+    taken_by_block,  // the way to the destination, likewise
+  };
+  std::uint32_t block = 0;  // in FunctionCopy::blocks
+  Counted counted = Counted::next;
+  Address taken;
+  Address next;
+  std::uint64_t counter = 0;  // as CopiedBlock::counter
 };
 
 /// A place in a loop of the copy at which a jump to the original may be written while threads run,
@@ -134,9 +156,11 @@ class FunctionCopy {
   AddressRange original;
   Address at;
   std::vector<std::byte> code;
-  std::vector<CopiedBlock> blocks;    // sorted by start
-  std::vector<CopyLanding> landings;  // sorted by address, one for each block
+  std::vector<CopiedBlock> blocks;     // sorted by start
+  std::vector<CopyLanding> landings;   // sorted by address, one for each block
+  std::vector<CopiedBranch> branches;  // by block; not those that nothing counts
   std::vector<CopyExit> exits;
+  std::uint32_t counters = 0;  // in a row, from the first block's on
   /// Instructions of the original that control comes to out of the copy: calls, system calls.
   std::vector<Address> kept;
   /// FunctionToCopy's. If false, control may also come to instructions of the original that have no
@@ -163,8 +187,9 @@ class FunctionCopy {
 
   /// The map between the two: an entry for each instruction of the copy, sorted by `copy`.
   struct MapEntry {
-    std::uint32_t copy = 0;           // offset in `code`
-    std::uint32_t original : 24 = 0;  // offset from original.begin, or index in `outside`
+    std::uint32_t copy : 31 = 0;         // offset in `code`
+    std::uint32_t is_branching : 1 = 0;  // CopyPoint::uncounted_branch
+    std::uint32_t original : 24 = 0;     // offset from original.begin, or index in `outside`
     std::uint32_t is_outside : 1 = 0;
     std::uint32_t is_counted : 1 = 0;
     /// A thread may be put there from the original. One of each instruction that the copy has.
@@ -173,6 +198,7 @@ class FunctionCopy {
   };
   static constexpr std::size_t kMostUndos = 32;
   static constexpr std::uint64_t kLargestOriginal = std::uint64_t{1} << 24U;
+  static constexpr std::uint64_t kLargestCopy = std::uint64_t{1} << 31U;
   std::vector<MapEntry> map;
   std::vector<Address> outside;    // of the function, where jumps of the copy's own lead
   std::vector<CopyUndo> undos{1};  // [0]: nothing to undo

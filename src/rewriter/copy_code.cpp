@@ -30,7 +30,8 @@ class CodeMaker {
       : function_(function), units_(units), live_(live) {}
 
   /// Appends a unit's copy. `counter` is that of its block.
-  Refusal add(std::uint32_t index, const PlannedLanding& landing, std::uint64_t counter) {
+  Refusal add(std::uint32_t index, const PlannedLanding& landing, const PlannedBranch& branch,
+              std::uint64_t counter) {
     const CopyUnit& unit = units_.units[index];
     const auto sources = units_.code_of(unit);
     if (unit.is_loop_head) {
@@ -53,11 +54,16 @@ class CodeMaker {
         add_exit(index, choice && choice->index == 0);
       }
       if (choice && choice->index == i) {
-        add_counter(*choice, counter);
+        add_counter(*choice, counter, [this] { is_counted_ = true; });
       }
       if (const auto refusal = add_instruction(sources[i], landing.emulates_call)) {
         return refusal;
       }
+    }
+    if (branch.by_own_counter) {
+      continue_at(unit.end);
+      is_branching_ = true;
+      add_counter(*branch.by_own_counter, branch.counter, [this] { is_branching_ = false; });
     }
     return add_way_on(index);
   }
@@ -87,6 +93,7 @@ class CodeMaker {
     copied.undo = undo;
     copied.is_counted = is_counted_;
     copied.is_entry = is_entry_;
+    copied.is_branching = is_branching_;
     is_entry_ = false;
     made_.instructions.push_back(copied);
     return made_.instructions.back();
@@ -111,10 +118,13 @@ class CodeMaker {
     made_.exits.push_back({unit, room});
   }
 
-  void add_counter(const CounterChoice& choice, std::uint64_t counter) {
+  /// `note_counted` is called where the count is done.
+  template <typename NoteCounted>
+  void add_counter(const CounterChoice& choice, std::uint64_t counter,
+                   const NoteCounted& note_counted) {
     if (choice.form == CounterChoice::Form::increment) {
       emit(arch::x86_64::increment_counter(counter));
-      is_counted_ = true;
+      note_counted();
       return;
     }
     const auto count = arch::x86_64::count_in_register(counter, choice.reg);
@@ -122,7 +132,7 @@ class CodeMaker {
       for (const MovedInstruction& part : count) {
         emit(part);
       }
-      is_counted_ = true;
+      note_counted();
       return;
     }
     const auto skipped = undo({kSkipped, 0xFF, 0});
@@ -132,7 +142,7 @@ class CodeMaker {
     for (const MovedInstruction& part : count) {
       emit(part, pushed);
     }
-    is_counted_ = true;
+    note_counted();
     emit(arch::x86_64::pop_register(choice.reg), pushed);
     emit(arch::x86_64::return_to_red_zone(), skipped);
   }
@@ -258,22 +268,23 @@ class CodeMaker {
   Address original_;
   bool is_entry_ = false;
   bool is_counted_ = false;
+  bool is_branching_ = false;
 };
 
 }  // namespace
 
 tl::expected<CopyCode, CopyRefusal> make_copy_code(const core::FunctionToCopy& function,
-                                                   const CopyUnits& units,
+                                                   const CopyUnits& units, const LiveState& live,
                                                    std::span<const PlannedLanding> landings,
+                                                   std::span<const PlannedBranch> branches,
                                                    std::uint64_t counters) {
-  const LiveState live = LiveState::of(*function.graph, function.bounds, function.code);
   if (!live.flags_across_calls().empty()) {
     return tl::unexpected(CopyRefusal::flags_across_calls);
   }
   CodeMaker maker(function, units, live);
   for (std::uint32_t i = 0; i < units.units.size(); ++i) {
     const std::uint64_t counter = counters + sizeof(std::uint64_t) * units.units[i].block;
-    if (const auto refusal = maker.add(i, landings[i], counter)) {
+    if (const auto refusal = maker.add(i, landings[i], branches[i], counter)) {
       return tl::unexpected(*refusal);
     }
   }

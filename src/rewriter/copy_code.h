@@ -7,8 +7,10 @@
 
 #include "arch/x86_64/move.h"
 #include "core/function_copy.h"
+#include "rewriter/branch_plan.h"
 #include "rewriter/copy_units.h"
 #include "rewriter/landing_plan.h"
+#include "rewriter/live_state.h"
 
 namespace sp::rewriter {
 
@@ -22,6 +24,7 @@ struct CopiedInstruction {
   std::uint8_t undo = 0;
   bool is_counted = false;
   bool is_entry = false;
+  bool is_branching = false;  // core::CopyPoint::uncounted_branch
   /// May become a nop, which moves the loop head behind it: see lay_out().
   bool is_padding = false;
 };
@@ -39,9 +42,11 @@ struct CopyCode {
   std::vector<Exit> exits;
 };
 
-/// Moves the instructions of all units and puts a counter into each block.
+/// Moves the instructions of all units, puts a counter into each block, and one behind each branch
+/// that needs one. `branches` has one for each unit.
 [[nodiscard]] tl::expected<CopyCode, core::CopyRefusal> make_copy_code(
-    const core::FunctionToCopy& function, const CopyUnits& units,
-    std::span<const PlannedLanding> landings, std::uint64_t counters);
+    const core::FunctionToCopy& function, const CopyUnits& units, const LiveState& live,
+    std::span<const PlannedLanding> landings, std::span<const PlannedBranch> branches,
+    std::uint64_t counters);
 
 }  // namespace sp::rewriter

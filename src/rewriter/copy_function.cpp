@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "arch/native.h"
+#include "rewriter/branch_plan.h"
 #include "rewriter/copy_code.h"
 #include "rewriter/copy_layout.h"
 #include "rewriter/copy_units.h"
@@ -26,7 +27,7 @@ std::optional<CopyRefusal> check(const core::FunctionToCopy& function,
     return CopyRefusal::too_large;
   }
   constexpr std::uint64_t kEndOfCounters = std::uint64_t{1} << 31U;
-  const std::uint64_t counters = sizeof(std::uint64_t) * function.graph->blocks.size();
+  const std::uint64_t counters = sizeof(std::uint64_t) * most_counters(*function.graph);
   if (place.counters > kEndOfCounters || counters > kEndOfCounters - place.counters) {
     return CopyRefusal::no_counter;
   }
@@ -36,7 +37,7 @@ std::optional<CopyRefusal> check(const core::FunctionToCopy& function,
 FunctionCopy::MapEntry map_entry(const CopiedInstruction& copied, std::uint32_t offset,
                                  FunctionCopy& copy) {
   FunctionCopy::MapEntry entry;
-  entry.copy = offset;
+  entry.copy = offset & (FunctionCopy::kLargestCopy - 1);
   std::uint64_t original = copied.original.value() - copy.original.begin.value();
   if (!copy.original.contains(copied.original)) {
     original = copy.outside.size();
@@ -46,6 +47,7 @@ FunctionCopy::MapEntry map_entry(const CopiedInstruction& copied, std::uint32_t 
   entry.original = original & (FunctionCopy::kLargestOriginal - 1);
   entry.is_counted = copied.is_counted ? 1 : 0;
   entry.is_entry = copied.is_entry ? 1 : 0;
+  entry.is_branching = copied.is_branching ? 1 : 0;
   entry.undo = copied.undo & (FunctionCopy::kMostUndos - 1);
   return entry;
 }
@@ -76,6 +78,21 @@ void write_blocks(const core::ControlFlowGraph& graph, std::uint64_t counters, F
     }
     copied.counter = counters + sizeof(std::uint64_t) * copy.blocks.size();
     copy.blocks.push_back(copied);
+  }
+}
+
+void write_branches(const CopyUnits& units, std::span<const PlannedBranch> planned,
+                    FunctionCopy& copy) {
+  copy.counters = static_cast<std::uint32_t>(copy.blocks.size());
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    if (!planned[i].is_counted) {
+      continue;
+    }
+    const CopyUnit& unit = units.units[i];
+    copy.branches.push_back({unit.block, planned[i].counted,
+                             *units.last_of(unit).instruction.target, unit.end,
+                             planned[i].counter});
+    copy.counters += planned[i].by_own_counter ? 1 : 0;
   }
 }
 
@@ -116,7 +133,11 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
   if (!planned) {
     return tl::unexpected(planned.error());
   }
-  auto code = make_copy_code(function, *units, *planned, place.counters);
+  const LiveState live = LiveState::of(*function.graph, function.bounds, function.code);
+  const auto branches =
+      plan_branches(function, *units, live, place.counters,
+                    place.counters + sizeof(std::uint64_t) * function.graph->blocks.size());
+  auto code = make_copy_code(function, *units, live, *planned, branches, place.counters);
   if (!code) {
     return tl::unexpected(code.error());
   }
@@ -134,6 +155,7 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
   copy.is_complete = function.is_complete;
   write_code(*code, *offsets, copy);
   write_blocks(*function.graph, place.counters, copy);
+  write_branches(*units, branches, copy);
   for (std::uint32_t i = 0; i < units->units.size(); ++i) {
     const CopyUnit& unit = units->units[i];
     const Address in_copy = place.at + (*offsets)[code->units[i]];

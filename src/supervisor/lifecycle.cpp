@@ -196,8 +196,11 @@ void Lifecycle::flush_all() {
   }
 }
 
-void Lifecycle::note_last_name(Tracee& tracee) const {
+void Lifecycle::begin_exit(Tracee& tracee) const {
   const TracedProcess& process = *tracee.process;
+  if (process.code_state != nullptr) {
+    instrument_->on_exit(tracee);
+  }
   const bool has_samples = process.samples > 0 || process.threads > 1 || process.from_start;
   if (options_.names_threads && has_samples) {
     tracee.last_name = read_name(process.id.pid, tracee.id.tid);

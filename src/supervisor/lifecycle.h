@@ -63,8 +63,9 @@ class Lifecycle {
   /// after they have started.
   void flush_all();
   void tell_names();
-  /// The thread is about to exit: its last name, if it may be in the results.
-  void note_last_name(Tracee& tracee) const;
+  /// The thread is about to exit: tells the instrument, and reads its last name, if that may be in
+  /// the results.
+  void begin_exit(Tracee& tracee) const;
 
  private:
   void announce(const TracedProcess& process, core::ProcessId parent);

@@ -284,7 +284,7 @@ void StopHandler::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>&
 void StopHandler::on_exit_event(Tracee& tracee) {
   TracedProcess& process = *tracee.process;
   ++process.exiting;
-  parts_.lifecycle.note_last_name(tracee);
+  parts_.lifecycle.begin_exit(tracee);
   if (tracee.slot != nullptr) {
     parts_.timer.add_target_cpu(process.cpu->take());
     end_pending_stop(*tracee.slot, SlotState::not_sampled);

@@ -19,6 +19,7 @@ enum class Gate : std::uint8_t {
   at_call,      // on the system call instruction
   at_number,    // on the instruction that loads the call's number, after its arguments
   at_function,  // at the beginning of syscall(3)
+  behind_mmap,  // of the loader: code may have been mapped that nobody has executed yet
 };
 
 /// An instruction that has a breakpoint on it, or had one.

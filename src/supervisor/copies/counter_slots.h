@@ -52,6 +52,8 @@ class CounterSlots {
   /// The thread is gone, or has called exec: its counts go to the sums, its slot to somebody else.
   void release(pid_t tid);
   [[nodiscard]] std::size_t free_slots() const { return free_.size(); }
+  /// Threads that have a slot.
+  [[nodiscard]] std::size_t threads() const { return slot_of_.size(); }
 
   /// The counters from `first` on over all threads, those that have ended included.
   [[nodiscard]] std::vector<std::uint64_t> sums(std::uint32_t first, std::uint32_t count) const;

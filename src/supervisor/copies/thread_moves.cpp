@@ -34,20 +34,41 @@ std::optional<ThreadMove> move_to_original(const core::FunctionCopy& copy,
   if (!point) {
     return std::nullopt;
   }
-  ThreadMove move{registers};
+  ThreadMove move{registers, {}};
   if (!undo(point->undo, move.registers, memory)) {
     return std::nullopt;
   }
   Native::set_pc(move.registers, point->original);
   const core::CopiedBlock& block = copy.blocks[point->block];
-  move.counter = block.counter;
+  CountCorrection& correction = move.correction;
+  correction.counter = block.counter;
+  correction.branch = point->uncounted_branch;
   // At its leader the block is counted once the thread is back in the copy, else not at all. A jump
   // out of the function has been counted with its block.
-  const bool will_be_counted = point->original == block.start;
   if (copy.original.contains(point->original)) {
-    move.adjust = (will_be_counted ? 0 : 1) - (point->is_counted ? 1 : 0);
+    const int executions = point->original == block.start ? 0 : 1;
+    correction.executions = executions - (point->is_counted ? 1 : 0);
+    correction.arrivals = executions - 1;
   }
   return move;
+}
+
+std::optional<CountCorrection> unfinished(const core::FunctionCopy& copy, Address pc) {
+  const auto block = copy.block_of(pc);
+  if (!block || copy.blocks[*block].start == pc) {
+    return std::nullopt;
+  }
+  return CountCorrection{copy.blocks[*block].counter, 0, 0, -1, 0};
+}
+
+std::optional<CountCorrection> stay_in_original(const core::FunctionCopy& copy, Address pc,
+                                                bool is_counted) {
+  const auto block = copy.block_of(pc);
+  if (!block || copy.blocks[*block].start == pc) {
+    return std::nullopt;
+  }
+  const int executions = is_counted ? 0 : 1;
+  return CountCorrection{copy.blocks[*block].counter, executions, executions, 1 - executions, 0};
 }
 
 std::optional<ThreadMove> move_to_copy(const core::FunctionCopy& copy,
@@ -57,10 +78,12 @@ std::optional<ThreadMove> move_to_copy(const core::FunctionCopy& copy,
   if (!point) {
     return std::nullopt;
   }
-  ThreadMove move{registers};
+  ThreadMove move{registers, {}};
   Native::set_pc(move.registers, *place);
-  move.counter = copy.blocks[point->block].counter;
-  move.adjust = (point->is_counted ? 1 : 0) - (is_counted ? 1 : 0);
+  // The copy counts this execution of the block: one that is counted already is none of its own.
+  const int executions = is_counted ? 0 : 1;
+  move.correction = {copy.blocks[point->block].counter, executions - (point->is_counted ? 0 : 1),
+                     executions, 1 - executions, 0};
   return move;
 }
 

@@ -85,6 +85,8 @@ class Instrument {
                                            core::TimePoint /*asked_at*/) const {
     return false;
   }
+  /// The thread is about to end, in its last stop.
+  virtual void on_exit(Tracee& /*tracee*/) {}
   /// Lets a stopped thread run, delivering `signal`. Also for threads without instrumented code.
   virtual void resume(Tracee& tracee, int signal) = 0;
 

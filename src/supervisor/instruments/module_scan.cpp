@@ -4,7 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -130,6 +133,30 @@ std::vector<core::Address> ModuleScan::find_library_events(CodeAnalysis& analysi
     }
   }
   return events;
+}
+
+std::vector<core::Address> ModuleScan::find_mapping_calls() const {
+  constexpr std::array<std::string_view, 1> kCalls = {"mmap"};
+  std::vector<core::Address> behind;
+  for (const core::Mapping& mapping : maps_) {
+    const auto image =
+        can_hold_breakpoints(mapping) && is_loader(mapping) ? open_image(files_, mapping) : nullptr;
+    const auto bias = image != nullptr ? load_bias(*image, mapping) : std::nullopt;
+    if (!bias || image->machine() != arch::Native::kElfMachine) {
+      continue;
+    }
+    for (const core::LoadSegment& segment : image->segments()) {
+      const auto text =
+          segment.executable ? image->bytes_at(segment.address) : std::span<const std::byte>{};
+      for (const arch::SyscallSite& site : arch::Native::find_syscall_sites(text, kCalls)) {
+        const core::Address at{segment.address + site.call_at + *bias};
+        if (mapping.range.contains(at)) {
+          behind.push_back(at + arch::NativeTrapHandler::kSyscall.size());
+        }
+      }
+    }
+  }
+  return behind;
 }
 
 }  // namespace sp::supervisor

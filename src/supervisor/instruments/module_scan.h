@@ -49,6 +49,8 @@ class ModuleScan {
   /// Where shared-library event breakpoints go: the functions that loaders call after they have
   /// mapped a file and before they call the file's constructors, for debuggers (<link.h>, r_brk).
   [[nodiscard]] std::vector<core::Address> find_library_events(CodeAnalysis& analysis) const;
+  /// The instructions behind the loaders' calls of mmap.
+  [[nodiscard]] std::vector<core::Address> find_mapping_calls() const;
 
  private:
   ModuleScan(ProcessFiles files, std::vector<core::Mapping> maps);

@@ -182,6 +182,10 @@ TEST(Record, counts_exactly_by_planting_or_by_steps) {
   EXPECT_EQ(record({"--single=step", "--", "ls"}).single, Single::step);
   EXPECT_EQ(record({"-s=step", "--", "ls"}).single, Single::step);
   EXPECT_EQ(record({"--single=step", "-s", "--", "ls"}).single, Single::breakpoints);
+  const RecordOptions copies = record({"--single=copies", "--", "ls"});
+  EXPECT_EQ(copies.single, Single::off);
+  EXPECT_TRUE(copies.allow_bottlenecking);
+  EXPECT_EQ(copies.only_instrument_execs, std::vector<std::string>{"all"});
   EXPECT_EQ(record({"-s", "-p", "7"}).pid, 7);
   EXPECT_TRUE(record({"-s", "--", "ls"}).notes.empty());
   const auto sampling_too = record({"-s", "--flame", "--wall", "-D", "1s", "--", "ls"});

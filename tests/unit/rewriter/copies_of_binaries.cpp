@@ -31,7 +31,7 @@ std::size_t copy_all(const ElfFunctions& functions, bool may_be_complete) {
       return 0;
     }
     place.at = place.at + copy->code.size();
-    place.counters += 8 * copy->blocks.size();
+    place.counters += 8 * std::uint64_t{copy->counters};
     ++copied;
   }
   return copied;

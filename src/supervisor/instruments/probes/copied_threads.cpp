@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "arch/native.h"
+#include "supervisor/breakpoints/edge_flow.h"
 #include "supervisor/copies/thread_moves.h"
 #include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
@@ -40,7 +41,7 @@ void look_outside_of_copy(const Tracee& tracee) {
   ThreadMemory memory(tracee.id.tid);
   if (auto move = move_to_original(*copy, at_instruction, memory)) {
     Native::set_pc(move->registers, Native::pc(move->registers) + behind);
-    thread.out_of_copy = OutOfCopy{*registers, move->registers, move->counter, move->adjust};
+    thread.out_of_copy = OutOfCopy{*registers, move->registers, move->correction};
   }
 }
 
@@ -50,7 +51,7 @@ void leave_function_copy(const Tracee& tracee) {
   const auto out = std::exchange(thread.out_of_copy, std::nullopt);
   if (out && ptrace::set_registers(tracee.id.tid, out->outside)) {
     ProbedCode& code = probed_code(*tracee.process);
-    code.copies().adjust(out->counter, out->adjusted);
+    code.copies().correct(out->correction);
     (void)code.forget_moved_trap(std::exchange(thread.moved_trap, core::Address{}));
   }
 }
@@ -76,22 +77,34 @@ void translate_fault(pid_t tid, const OutOfCopy& out) {
   }
 }
 
-/// Executes the next instructions in the thread's stead, up to where the original code is as it
-/// was. A signal that comes from outside may as well have come some instructions later.
+/// Control goes on from there in the copy, at its next instruction, or not in this function.
+bool is_at_landing(const core::FunctionCopy& copy, core::Address pc) {
+  return !copy.block_of(pc) ||
+         std::any_of(copy.landings.begin(), copy.landings.end(),
+                     [pc](const core::CopyLanding& landing) { return landing.at == pc; });
+}
+
+/// Executes the next instructions in the thread's stead, up to where it comes back to the copy. A
+/// signal that comes from outside may as well have come some instructions later. So the original
+/// is as it was where the thread goes on, and the way that it takes from its block is seen.
 void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy,
-                   ptrace::Registers& registers) {
+                   ptrace::Registers& registers, core::TimePoint now) {
   constexpr int kMost = 32;
   ProbedCode& code = probed_code(*tracee.process);
   ThreadMemory memory(tracee.id.tid);
-  for (int i = 0; i < kMost; ++i) {
+  for (int i = 0; i < kMost && !is_at_landing(copy, Native::pc(registers)); ++i) {
     const core::Address pc = Native::pc(registers);
-    if (!copy.original.contains(pc) || copy.changes_from(pc).empty()) {
-      break;
-    }
     std::array<std::byte, kLongestCode> bytes{};
     (void)code.fetch(pc, bytes);
-    if (Native::emulate(registers, bytes, memory) != arch::Emulated::done) {
+    const auto instruction = Native::decode(bytes, pc);
+    const auto in_block = unfinished(copy, pc);
+    if (!instruction || Native::emulate(registers, bytes, memory) != arch::Emulated::done) {
       break;
+    }
+    if (instruction->flow == core::Flow::branch && in_block) {
+      code.copies().correct(*in_block);
+      code.copies().count_edge(pc, Native::pc(registers),
+                               edge_flow(*instruction, Native::pc(registers)), now);
     }
   }
 }
@@ -111,20 +124,42 @@ void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer) {
   if (out) {
     translate_fault(tracee.id.tid, *out);
   }
+  const core::TimePoint now = core::Clock::now();
   const auto copy = code.copies().all().of(Native::pc(registers));
-  if (copy != nullptr && !copy->changes_from(Native::pc(registers)).empty()) {
+  if (copy != nullptr && !is_at_landing(*copy, Native::pc(registers))) {
     if (!is_fault(tracee.id.tid)) {
-      emulate_ahead(tracee, *copy, registers);
+      emulate_ahead(tracee, *copy, registers, now);
     }
     const core::Address pc = Native::pc(registers);
+    if (!is_at_landing(*copy, pc)) {
+      code.end_edges_of(*copy, pc, now);
+    }
     if (copy->original.contains(pc) && !copy->changes_from(pc).empty()) {
       installer.give_way(tracee, *copy, pc);
     }
   }
   if (!(registers == *before) && ptrace::set_registers(tracee.id.tid, registers) && out) {
-    code.copies().adjust(out->counter, out->adjusted);
+    code.copies().correct(out->correction);
   }
   code.note_interrupted(Native::pc(registers));
+}
+
+void end_in_function_copy(const Tracee& tracee) {
+  ProbedCode& code = probed_code(*tracee.process);
+  const auto out = std::exchange(probed_thread(tracee).out_of_copy, std::nullopt);
+  const auto registers = ptrace::registers(tracee.id.tid);
+  if (!registers) {
+    return;
+  }
+  if (out) {
+    code.copies().correct(out->correction);
+  }
+  const core::Address pc = Native::pc(out ? out->outside : *registers);
+  const auto copy = code.copies().all().of(pc);
+  const auto correction = copy != nullptr ? unfinished(*copy, pc) : std::nullopt;
+  if (correction) {
+    code.copies().correct(*correction);
+  }
 }
 
 void enter_function_copy(const Tracee& tracee, bool is_counted) {
@@ -135,13 +170,14 @@ void enter_function_copy(const Tracee& tracee, bool is_counted) {
     return;
   }
   if (copy->is_kept(Native::pc(*registers))) {
-    copies.adjust(copy->blocks[*copy->block_of(Native::pc(*registers))].counter,
-                  is_counted ? 0 : 1);  // it stays in the original, behind the block's landing
+    if (const auto stays = stay_in_original(*copy, Native::pc(*registers), is_counted)) {
+      copies.correct(*stays);
+    }
     return;
   }
   const auto move = move_to_copy(*copy, *registers, is_counted);
   if (move && ptrace::set_registers(tracee.id.tid, move->registers)) {
-    copies.adjust(move->counter, move->adjust);
+    copies.correct(move->correction);
   }
 }
 
@@ -179,7 +215,7 @@ void enter_function_copy_behind(const Tracee& tracee, core::Address breakpoint, 
   if (ptrace::set_registers(tracee.id.tid, move->registers)) {
     code.note_moved_trap(inside);
     probed_thread(tracee).moved_trap = inside;
-    code.copies().adjust(move->counter, move->adjust);
+    code.copies().correct(move->correction);
   }
 }
 

@@ -24,6 +24,8 @@ void leave_function_copy(const Tracee& tracee);
 /// The thread is about to be delivered a signal, and so will go on in the original once a handler
 /// returns. Puts it there, and sees to it that it can.
 void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer);
+/// The thread ends where it is.
+void end_in_function_copy(const Tracee& tracee);
 /// A stopped thread whose pc is in the original of a function that runs from a copy, where a
 /// breakpoint was removed or an execution of its block begins: puts it into the copy. `is_counted`:
 /// this execution of the block is counted already.

@@ -204,8 +204,12 @@ void CopyInstallation::move(const HeldThread& held) {
 /// which the copy takes to be behind what counts the block.
 void CopyInstallation::adjust_sleepers() {
   for (const Address pc : sleepers(tracees_, code_, world_)) {
-    if (const PreparedCopy* const here = at(pc)) {
-      code_.copies().adjust_at(*here->copy, pc, is_counted(*here->copy, pc));
+    const PreparedCopy* const here = at(pc);
+    const auto stays = here != nullptr
+                           ? stay_in_original(*here->copy, pc, is_counted(*here->copy, pc))
+                           : std::nullopt;
+    if (stays) {
+      code_.copies().correct(*stays);
     }
   }
 }

@@ -31,16 +31,23 @@ bool CopyRemoval::run(const std::vector<CopiedFunctions::Copy>& copies) {
 
 void CopyRemoval::end(const std::vector<CopiedFunctions::Copy>& copies) {
   leave_copies();
+  for (const Address pc : places()) {
+    for (const auto& copy : copies) {
+      if (const auto correction = unfinished(*copy, pc)) {
+        code_.copies().correct(*correction);
+      }
+    }
+  }
   for (const auto& copy : copies) {
     remove_landings(code_, *copy);
   }
-  code_.collect_copies();
+  code_.collect_copies(true);
   for (const auto& copy : copies) {
     code_.end_copy(*copy);
   }
 }
 
-void CopyRemoval::uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies) {
+std::vector<Address> CopyRemoval::places() const {
   std::vector<Address> places = sleepers(tracees_, code_, world_);
   for (const HeldThread& held : world_.threads()) {
     if (const auto registers = ptrace::registers(held.tid)) {
@@ -48,7 +55,11 @@ void CopyRemoval::uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies
       places.push_back(unserved_breakpoint(code_, held, pc, false).value_or(pc));
     }
   }
-  for (const Address pc : places) {
+  return places;
+}
+
+void CopyRemoval::uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies) {
+  for (const Address pc : places()) {
     for (const auto& copy : copies) {
       const auto number = copy->block_of(pc);
       const ProbedBlock* const block =

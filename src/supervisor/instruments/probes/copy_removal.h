@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/address.h"
 #include "supervisor/copies/copied_functions.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/tracees/tracee.h"
@@ -25,6 +26,8 @@ class CopyRemoval {
   void uncount_ahead(const std::vector<CopiedFunctions::Copy>& copies);
 
  private:
+  /// Where threads go on, one for each.
+  [[nodiscard]] std::vector<core::Address> places() const;
   void leave_second_jumps(const std::vector<CopiedFunctions::Copy>& copies);
   void leave_copies();
 

@@ -6,6 +6,13 @@
 namespace sp::supervisor {
 namespace {
 
+constexpr std::uint64_t kCounterSize = sizeof(std::uint64_t);
+
+/// Its executions tell how often it was left.
+bool has_only_fallthrough(const ProbedBlock& block) {
+  return block.falls_through || block.last.flow == core::Flow::stop;
+}
+
 bool has_jump_at(const core::FunctionCopy& copy, core::Address block) {
   const auto landing =
       std::lower_bound(copy.landings.begin(), copy.landings.end(), block,
@@ -19,8 +26,10 @@ bool has_jump_at(const core::FunctionCopy& copy, core::Address block) {
 void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy, BlockTable& blocks,
                            core::TimePoint now) {
   Counters counters;
+  counters.of_branches = copy->counters - static_cast<std::uint32_t>(copy->blocks.size());
   for (const core::CopiedBlock& copied : copy->blocks) {
-    if (counters.all.empty()) {
+    const auto index = static_cast<std::uint32_t>(counters.all.size());
+    if (index == 0) {
       counters.first = copied.counter;
     }
     const ProbedBlock* const known = blocks.starting_at(copied.start);
@@ -31,10 +40,17 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
     ProbedBlock& block = blocks[known->number];
     counters.all.push_back(
         {0, block.number, has_jump_at(*copy, copied.start), copied.emulates_call});
-    if (!block.edges_until) {
+    block.has_unreported_change = true;
+    if (block.edges_until || has_only_fallthrough(block)) {
+      continue;
+    }
+    // A probe elsewhere in the block has counted no edges.
+    auto ways = block.probe == block.last.address ? find_ways(*copy, index, block) : std::nullopt;
+    if (ways) {
+      counters.ways.push_back(*ways);
+    } else {
       block.edges_until = now;
     }
-    block.has_unreported_change = true;
   }
   counters_[function.number] = std::move(counters);
   function.state = ProbedFunction::State::copied;
@@ -47,18 +63,41 @@ void FunctionCopies::end(ProbedFunction& function) {
   copies_.remove(function.bounds.begin);
 }
 
-void FunctionCopies::adjust(std::uint64_t counter, int by) {
-  if (by != 0 && (adjustments_[counter] += by) == 0) {
-    adjustments_.erase(counter);
+void FunctionCopies::correct(const CountCorrection& correction) {
+  Correction& sum = corrections_[correction.counter];
+  sum.executions += correction.executions;
+  sum.arrivals += correction.arrivals;
+  sum.departures += correction.departures;
+  if (correction.branch != 0) {
+    ++corrections_[correction.branch].executions;
   }
 }
 
-void FunctionCopies::adjust_at(const core::FunctionCopy& copy, core::Address pc, bool is_counted) {
-  const auto place = copy.to_copy(pc);
-  const auto point = place ? copy.to_original(*place) : std::nullopt;
-  if (point) {
-    adjust(copy.blocks[point->block].counter, (point->is_counted ? 1 : 0) - (is_counted ? 1 : 0));
+void FunctionCopies::note_arrival(const core::FunctionCopy& copy, core::Address leader) {
+  const auto block = copy.block_of(leader);
+  if (block && copy.blocks[*block].start == leader) {
+    ++corrections_[copy.blocks[*block].counter].arrivals;
   }
+}
+
+void FunctionCopies::end_edges_of(const core::FunctionCopy& copy, core::Address pc,
+                                  BlockTable& blocks, core::TimePoint now) {
+  const auto index = copy.block_of(pc);
+  const ProbedBlock* const known = index ? blocks.starting_at(copy.blocks[*index].start) : nullptr;
+  if (known == nullptr || known->edges_until || has_only_fallthrough(*known)) {
+    return;
+  }
+  blocks[known->number].edges_until = now;
+  blocks[known->number].has_unreported_change = true;
+  if (const auto counters = counters_.find(known->function); counters != counters_.end()) {
+    std::erase_if(counters->second.ways,
+                  [&](const CopiedWays& ways) { return ways.block == *index; });
+  }
+}
+
+FunctionCopies::Correction FunctionCopies::correction_of(std::uint64_t counter) const {
+  const auto found = corrections_.find(counter);
+  return found != corrections_.end() ? found->second : Correction{};
 }
 
 std::uint64_t FunctionCopies::add(ProbedBlock& block, Counter& counter, std::uint64_t value,
@@ -79,12 +118,19 @@ std::uint64_t FunctionCopies::add(ProbedBlock& block, Counter& counter, std::uin
   return executions;
 }
 
-CopyUse FunctionCopies::collect(BlockTable& blocks, const ReadCounters& read, core::TimePoint now) {
+CopyUse FunctionCopies::collect(BlockTable& blocks, const ReadCounters& read, core::TimePoint now,
+                                std::uint64_t in_blocks) {
   std::vector<std::uint64_t> arrivals;
   std::vector<std::pair<Counters*, CopyUse>> uses;
   for (auto& [function, counters] : counters_) {
-    const auto values = read(counters.first, static_cast<std::uint32_t>(counters.all.size()));
+    const auto size = static_cast<std::uint32_t>(counters.all.size()) + counters.of_branches;
+    auto values = read(counters.first, size);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Correction correction = correction_of(counters.first + kCounterSize * i);
+      values[i] += static_cast<std::uint64_t>(std::int64_t{correction.executions});
+    }
     uses.emplace_back(&counters, collect(counters, values, blocks, arrivals, now));
+    collect_edges(counters, values, now, in_blocks);
   }
   const CopyPrices prices(std::move(arrivals));
   CopyUse sum;
@@ -98,18 +144,14 @@ CopyUse FunctionCopies::collect(BlockTable& blocks, const ReadCounters& read, co
 
 CopyUse FunctionCopies::collect(Counters& counters, std::span<const std::uint64_t> values,
                                 BlockTable& blocks, std::vector<std::uint64_t>& arrivals,
-                                core::TimePoint now) const {
-  constexpr std::uint64_t kCounterSize = 8;
+                                core::TimePoint now) {
   CopyUse use;
   for (std::size_t i = 0; i < counters.all.size() && i < values.size(); ++i) {
     Counter& counter = counters.all[i];
     if (counter.block == kNoBlock) {
       continue;
     }
-    const auto adjustment = adjustments_.find(counters.first + kCounterSize * i);
-    const std::int64_t by = adjustment != adjustments_.end() ? adjustment->second : 0;
-    const std::uint64_t more =
-        add(blocks[counter.block], counter, values[i] + static_cast<std::uint64_t>(by), now);
+    const std::uint64_t more = add(blocks[counter.block], counter, values[i], now);
     use.executions += more;
     use.emulated_calls += counter.emulates_call ? more : 0;
     if (counter.is_arrival && more > 0) {
@@ -118,6 +160,42 @@ CopyUse FunctionCopies::collect(Counters& counters, std::span<const std::uint64_
     }
   }
   return use;
+}
+
+/// Threads count while this is read, a block's executions first and which way they went later. So
+/// what is left for the other way is too little rather than too much.
+void FunctionCopies::collect_edges(Counters& counters, std::span<const std::uint64_t> values,
+                                   core::TimePoint now, std::uint64_t in_blocks) {
+  for (CopiedWays& ways : counters.ways) {
+    const auto counter_of = [&](std::uint32_t index) {
+      return counters.first + kCounterSize * index;
+    };
+    const auto value_of = [&](std::uint32_t index) {
+      return static_cast<std::int64_t>(values[index]);
+    };
+    std::int64_t left = value_of(ways.block) + correction_of(counter_of(ways.block)).departures;
+    if (ways.size > 1) {
+      std::int64_t first = value_of(ways.branch);
+      if (ways.is_by_block) {
+        first -= correction_of(counter_of(ways.branch)).arrivals;
+      }
+      add(ways.from, ways.ways[0], first, now);
+      left -= first;
+    }
+    add(ways.from, ways.ways[ways.size - 1], left - static_cast<std::int64_t>(in_blocks), now);
+  }
+}
+
+void FunctionCopies::add(core::Address from, CopiedWays::Way& way, std::int64_t count,
+                         core::TimePoint now) {
+  const std::int64_t more = count - static_cast<std::int64_t>(way.taken);
+  if (more <= 0) {
+    return;
+  }
+  way.taken = static_cast<std::uint64_t>(count);
+  EdgeCounts::Edge& edge = edges_.at(from, way.to, way.flow);
+  EdgeCounts::count(edge, now);
+  edge.hits += static_cast<std::uint64_t>(more) - 1;
 }
 
 std::vector<FunctionCopies::FunctionUse> FunctionCopies::take_uses() {

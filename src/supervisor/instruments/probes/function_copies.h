@@ -7,9 +7,13 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/code_counts.h"
+#include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/copies/copied_functions.h"
 #include "supervisor/copies/copy_use.h"
+#include "supervisor/copies/thread_moves.h"
 #include "supervisor/instruments/probes/block_table.h"
+#include "supervisor/instruments/probes/copied_ways.h"
 #include "supervisor/instruments/probes/probed_function.h"
 
 namespace sp::supervisor {
@@ -32,13 +36,23 @@ class FunctionCopies {
   /// The function does not run from its copy any more. Call collect() before.
   void end(ProbedFunction& function);
 
-  /// The counter is right by so many more: a thread was put into a copy, or taken out, behind or in
-  /// front of where its block is counted.
-  void adjust(std::uint64_t counter, int by);
-  /// The same for a thread that goes on at `pc` in the original by a landing there.
-  void adjust_at(const core::FunctionCopy& copy, core::Address pc, bool is_counted);
-  /// Adds what was counted since the last call to the blocks.
-  CopyUse collect(BlockTable& blocks, const ReadCounters& read, core::TimePoint now);
+  /// A thread was put into a copy or taken out.
+  void correct(const CountCorrection& correction);
+  /// A thread has come to the leader there, in the original, and is put into the copy.
+  void note_arrival(const core::FunctionCopy& copy, core::Address leader);
+  /// A thread goes on within a block, in the original: whether and how it leaves it is not known.
+  void end_edges_of(const core::FunctionCopy& copy, core::Address pc, BlockTable& blocks,
+                    core::TimePoint now);
+  /// Control has gone from the end of a block to another one in the original.
+  void count_edge(core::Address from, core::Address to, core::EdgeFlow flow, core::TimePoint now) {
+    EdgeCounts::count(edges_.at(from, to, flow), now);
+  }
+  /// Adds what was counted since the last call to the blocks, and to the edges. `in_blocks`: so
+  /// many threads may be within blocks that are counted and not left.
+  CopyUse collect(BlockTable& blocks, const ReadCounters& read, core::TimePoint now,
+                  std::uint64_t in_blocks);
+  /// The edges since the last call.
+  [[nodiscard]] std::vector<EdgeCounts::Edge> take_edges() { return edges_.take(); }
   /// What collect() has found of each function since the last call.
   struct FunctionUse {
     std::uint32_t function = 0;
@@ -55,20 +69,35 @@ class FunctionCopies {
   };
   struct Counters {
     std::uint64_t first = 0;
-    std::vector<Counter> all;
+    std::vector<Counter> all;       // of the blocks
+    std::uint32_t of_branches = 0;  // behind them
+    std::vector<CopiedWays> ways;
     CopyUse recent;
   };
+  /// How far counters are from what they mean; see CountCorrection.
+  struct Correction {
+    int executions = 0;
+    int arrivals = 0;
+    int departures = 0;
+  };
   static constexpr std::uint32_t kNoBlock = ~std::uint32_t{0};
+  /// A counter's executions, and for the others of CountCorrection see there.
+  [[nodiscard]] Correction correction_of(std::uint64_t counter) const;
+  void collect_edges(Counters& counters, std::span<const std::uint64_t> values, core::TimePoint now,
+                     std::uint64_t in_blocks);
   /// Of one function, without the cost. Appends how often control arrived at its blocks.
-  CopyUse collect(Counters& counters, std::span<const std::uint64_t> values, BlockTable& blocks,
-                  std::vector<std::uint64_t>& arrivals, core::TimePoint now) const;
+  static CopyUse collect(Counters& counters, std::span<const std::uint64_t> values,
+                         BlockTable& blocks, std::vector<std::uint64_t>& arrivals,
+                         core::TimePoint now);
+  void add(core::Address from, CopiedWays::Way& way, std::int64_t count, core::TimePoint now);
   /// Adds what one counter counted since the last time; returns that.
   static std::uint64_t add(ProbedBlock& block, Counter& counter, std::uint64_t value,
                            core::TimePoint now);
 
   CopiedFunctions copies_;
-  std::unordered_map<std::uint32_t, Counters> counters_;  // by function
-  std::unordered_map<std::uint64_t, int> adjustments_;    // by counter
+  std::unordered_map<std::uint32_t, Counters> counters_;       // by function
+  std::unordered_map<std::uint64_t, Correction> corrections_;  // by counter
+  EdgeCounts edges_;
 };
 
 }  // namespace sp::supervisor

@@ -69,6 +69,9 @@ bool GateKeeper::serve(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& 
   ProbedCode& code = probed_code(*tracee.process);
   // Programs that call syscall(3) often do so to wait or to wake others.
   constexpr std::uint64_t kMostOfFunction = 2'000;
+  if (gate.gate == Gate::behind_mmap) {
+    return false;
+  }
   SyscallRequest call = call_at(gate, registers);
   ++code.gate_hits();
   if (!keeps_all_) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/native.h"
 #include "supervisor/breakpoints/edge_flow.h"
 #include "supervisor/instruments/probes/coverage.h"
 #include "supervisor/instruments/probes/function_trace.h"
@@ -25,6 +26,30 @@ void HitCounter::count_block(const Tracee& tracee, const BreakpointSite& site,
   }
   code.count(block, now);
   hits_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void HitCounter::count_last_block(const Tracee& tracee, core::TimePoint now) {
+  ProbedCode& code = probed_code(*tracee.process);
+  const auto registers = ptrace::registers(tracee.id.tid);
+  if (!registers || !probed_thread(tracee).counted) {
+    return;
+  }
+  // Behind a system call that does not return the next block may begin.
+  const Address pc = arch::Native::pc(*registers);
+  const Address at = arch::Native::leaving_syscall(*registers) ? pc - 1 : pc;
+  const ProbedFunction* const function = code.functions().at(at);
+  if (function == nullptr) {
+    return;
+  }
+  for (const std::uint32_t number : function->blocks) {
+    ProbedCode::Block& block = code.block(number);
+    const bool is_in = block.start < at && at < block.start + block.size;
+    BreakpointSite* const probe =
+        is_in && block.probe >= at ? code.inserted_at(block.probe) : nullptr;
+    if (probe != nullptr && probe->block == number) {
+      code.count(block, now);
+    }
+  }
 }
 
 bool HitCounter::reach_block(ProbedCode& code, BreakpointSite& site, core::TimePoint now) {

@@ -26,6 +26,8 @@ class HitCounter {
   void note_hit() { hits_.fetch_add(1, std::memory_order_relaxed); }
   /// See coverage.h.
   [[nodiscard]] bool reach_block(ProbedCode& code, BreakpointSite& site, core::TimePoint now);
+  /// The thread ends where it is: if it has begun a block, and the probe is still ahead, it counts.
+  static void count_last_block(const Tracee& tracee, core::TimePoint now);
   /// Undoes the last count of the block at `site`: its instruction is still to be executed.
   static void take_back(const Tracee& tracee, core::Address site);
   /// A thread that runs freely through the relocated copy of a probe's instruction is put to the

@@ -1,10 +1,12 @@
 #include "supervisor/instruments/probes/module_probes.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 
 #include <utility>
 #include <vector>
 
+#include "arch/native.h"
 #include "core/log.h"
 #include "core/messages.h"
 #include "supervisor/breakpoints/trap_handler.h"
@@ -61,6 +63,9 @@ void ModuleProbes::begin(Tracee& tracee) {
     for (const core::Address event : scan->find_library_events(analysis_)) {
       insert_loader_breakpoint(code, event);
     }
+  }
+  if (analysis_.wants_libraries()) {
+    insert_mapping_gates(code, scan->find_mapping_calls());
   }
   charge(process, core::Clock::now() - updated);
 }
@@ -119,7 +124,14 @@ bool ModuleProbes::insert_gates(const TracedProcess& process, const ModuleScan& 
   return are_complete;
 }
 
-void ModuleProbes::on_library_event(TracedProcess& process, pid_t tid) {
+void ModuleProbes::on_mapping(TracedProcess& process, pid_t tid,
+                              const ptrace::Registers& registers) {
+  if ((arch::NativeTrapHandler::next_call(registers).arguments[2] & PROT_EXEC) != 0) {
+    on_library_event(process, tid, When::at_mapping);
+  }
+}
+
+void ModuleProbes::on_library_event(TracedProcess& process, pid_t tid, When when) {
   ProbedCode& code = probed_code(process);
   if (!code.signal_handlers().are_told()) {
     const core::TimePoint begin = core::Clock::now();
@@ -133,7 +145,7 @@ void ModuleProbes::on_library_event(TracedProcess& process, pid_t tid) {
     costs_.add_work(core::Clock::now() - begin);
   }
   if (analysis_.wants_libraries()) {
-    update(process, tid, When::at_load);
+    update(process, tid, when);
   }
 }
 
@@ -169,7 +181,7 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
       outbox_.deliver({process.id, {tid, 0}, begin, core::MappingSnapshot{scan->maps()}});
     }
     ProbedCode::Since since{core::Clock::now(), when != When::at_attach};
-    if (when == When::at_start) {
+    if (when == When::at_start || (when == When::at_mapping && process.from_start)) {
       since.time.reset();
     }
     instrument_module(code, analysis_.plan(module.file), *module.bias, module.range, since,
@@ -191,7 +203,7 @@ void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
   if (code.trace()) {
     code.trace()->recorder->flush(code);
   }
-  core::CodeProbed probed = code.take();
+  core::CodeProbed probed = code.take(process.threads == 0);
   charge_copies(process);
   if (!probed.blocks.empty() || !probed.edges.empty() || !probed.functions.empty()) {
     outbox_.deliver({code.owner(), thread, core::Clock::now(), std::move(probed)});

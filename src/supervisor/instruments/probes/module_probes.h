@@ -27,17 +27,20 @@ class ModuleProbes {
 
   /// What was executed of a new module before its probes came.
   enum class When : std::uint8_t {
-    at_start,   // nothing, and nothing of the process
-    at_load,    // nothing
-    at_attach,  // perhaps it is being executed
+    at_start,    // nothing, and nothing of the process
+    at_load,     // nothing but what the loader does with it
+    at_mapping,  // nothing
+    at_attach,   // perhaps it is being executed
   };
   /// The thread is in a signal-delivery or interrupt stop. Installs the trap handler and
   /// instruments the modules that there are. Without a handler the process gets no probes.
   void begin(Tracee& tracee);
   /// Modules have come or gone.
   void update(TracedProcess& process, pid_t tid, When when);
-  /// The loader has mapped a file, or is about to unmap one.
-  void on_library_event(TracedProcess& process, pid_t tid);
+  /// The loader has mapped a file (at_load: and relocated it), or is about to unmap one.
+  void on_library_event(TracedProcess& process, pid_t tid, When when = When::at_load);
+  /// The loader has called mmap.
+  void on_mapping(TracedProcess& process, pid_t tid, const ptrace::Registers& registers);
   /// As update(), where no breakpoint tells of modules, and the last look is long enough ago.
   void look_again(TracedProcess& process, pid_t tid);
   /// Delivers what was counted for the process.

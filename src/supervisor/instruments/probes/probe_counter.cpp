@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "arch/native.h"
@@ -106,6 +107,11 @@ void ProbeCounter::before_exec(Tracee& caller, pid_t tid) {
   if (trace_) {
     FunctionTrace::finish(*caller.process, core::TraceEventKind::end, core::Clock::now());
   }
+  ProbedCode& code = probed_code(*caller.process);
+  const auto sharers = tracees_.in(code);
+  code.collect_copies(std::all_of(sharers.begin(), sharers.end(), [&](const Tracee* sharer) {
+    return sharer->process == caller.process;
+  }));
   probed_thread(caller).mask.block_again(tid);
   caller.process->ignores_sigtrap = probed_code(*caller.process).trap_handler().program.is_ignore();
 }
@@ -237,6 +243,13 @@ void ProbeCounter::on_sample(Tracee& tracee) {
   }
   if (trace_ && tracee.process->code_state != nullptr) {
     trace_->flush_if_due(probed_code(*tracee.process));
+  }
+}
+
+void ProbeCounter::on_exit(Tracee& tracee) {
+  end_in_function_copy(tracee);
+  if (!trace_ && !is_coverage(options_)) {
+    HitCounter::count_last_block(tracee, core::Clock::now());
   }
 }
 

@@ -32,6 +32,10 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
     counter_.end_hit(tracee, now);
     return;
   }
+  if (site.gate == Gate::behind_mmap) {
+    modules_.on_mapping(*tracee.process, tracee.id.tid, registers);
+    counter_.note_totals(code);
+  }
   if (site.gate != Gate::none && on_gate(tracee, site, registers)) {
     counter_.end_hit(tracee, now, false);
     return;
@@ -113,6 +117,10 @@ void ProbeHits::on_landing(Tracee& tracee, const BreakpointSite& site, ptrace::R
                            core::TimePoint now) {
   if (probed_thread(tracee).window) {
     exploration_.end(tracee);
+  }
+  FunctionCopies& copies = probed_code(*tracee.process).copies();
+  if (const auto copy = copies.all().at(site.copy)) {
+    copies.note_arrival(*copy, site.instruction.address);
   }
   Native::set_pc(registers, site.copy);
   (void)ptrace::set_registers(tracee.id.tid, registers);

@@ -8,7 +8,7 @@ namespace sp::supervisor {
 
 using core::Address;
 
-void ProbedCode::collect_copies() {
+void ProbedCode::collect_copies(bool is_still) {
   if (copy_space_ == nullptr || !copy_space_->slots) {
     return;
   }
@@ -19,14 +19,16 @@ void ProbedCode::collect_copies() {
       [&](std::uint64_t first, std::uint32_t count) {
         return slots.sums(static_cast<std::uint32_t>((first - base) / sizeof(first)), count);
       },
-      core::Clock::now());
+      core::Clock::now(), is_still ? 0 : slots.threads());
 }
 
-core::CodeProbed ProbedCode::take() {
-  collect_copies();
+core::CodeProbed ProbedCode::take(bool is_still) {
+  collect_copies(is_still);
   propagate_counts();
   core::CodeProbed probed;
   probed.edges = propagation_.take_edges();
+  const auto of_copies = copies_.take_edges();
+  probed.edges.insert(probed.edges.end(), of_copies.begin(), of_copies.end());
   probed.blocks = blocks_.take_changes();
   if (trace_) {
     // Other blocks have no probes, or some that only show where a function is left.

@@ -158,6 +158,10 @@ class ProbedCode : public InstrumentedCode {
   void end_copy(const core::FunctionCopy& copy) {
     copies_.end(*functions_.at(copy.original.begin));
   }
+  /// FunctionCopies'.
+  void end_edges_of(const core::FunctionCopy& copy, core::Address pc, core::TimePoint now) {
+    copies_.end_edges_of(copy, pc, blocks_, now);
+  }
   /// The same copy, with other landings.
   void replace_copy(CopiedFunctions::Copy copy) { copies_.replace(std::move(copy)); }
   /// A signal was delivered there: when its handler returns the thread goes on at `pc`.
@@ -177,8 +181,9 @@ class ProbedCode : public InstrumentedCode {
   [[nodiscard]] core::Duration& beside() { return *beside_; }
   /// It was given up for that: nothing of ours is to stay in the program.
   [[nodiscard]] bool& is_to_be_left() { return is_to_be_left_; }
-  /// Adds what copies have counted to their blocks.
-  void collect_copies();
+  /// Adds what copies have counted to their blocks. `is_still`: no thread runs in them, and where
+  /// those are that were in the middle of a block is known.
+  void collect_copies(bool is_still = false);
   /// The memory of the copies; null: there is none.
   [[nodiscard]] std::shared_ptr<CopySpace>& copy_space() { return copy_space_; }
   /// A forked child's: its parent's memory, which it has, too, and does not use.
@@ -231,8 +236,8 @@ class ProbedCode : public InstrumentedCode {
     return blocks_.starting_at(start);
   }
 
-  /// What was discovered and counted since the last call.
-  [[nodiscard]] core::CodeProbed take();
+  /// What was discovered and counted since the last call; see collect_copies().
+  [[nodiscard]] core::CodeProbed take(bool is_still = false);
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }
   /// Since the last call.

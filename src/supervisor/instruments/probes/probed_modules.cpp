@@ -74,6 +74,18 @@ void remove_loader_breakpoint(ProbedCode& code) {
   code.loader_breakpoint() = {};
 }
 
+void insert_mapping_gates(ProbedCode& code, std::span<const Address> behind) {
+  std::vector<BreakpointSite*> gates;
+  for (const Address at : behind) {
+    const auto instruction = code.decode(at);
+    if (BreakpointSite* const site = instruction ? code.gate_site(*instruction) : nullptr) {
+      site->gate = Gate::behind_mmap;
+      gates.push_back(site);
+    }
+  }
+  code.insert_all(std::move(gates));
+}
+
 void instrument_stubs(ProbedCode& code, const FunctionIndex::Module& module,
                       std::span<const core::CodeReferences::Stub> stubs) {
   if (!module.is_whole || !code.modules_with_stubs().insert(module.mapped.begin).second) {

@@ -25,5 +25,7 @@ void instrument_stubs(ProbedCode& code, const FunctionIndex::Module& module,
 /// a file and before it unmaps one (gdb's shared-library event breakpoint).
 void insert_loader_breakpoint(ProbedCode& code, core::Address address);
 void remove_loader_breakpoint(ProbedCode& code);
+/// Puts gates on the instructions behind the loader's calls of mmap.
+void insert_mapping_gates(ProbedCode& code, std::span<const core::Address> behind);
 
 }  // namespace sp::supervisor

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/messages.h"
 #include "supervisor/copies/copy_space.h"
+#include "supervisor/copies/thread_moves.h"
 #include "supervisor/instruments/displaced_step.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/probes/thread_trace.h"
@@ -21,8 +22,7 @@ namespace sp::supervisor {
 struct OutOfCopy {
   ptrace::Registers inside;
   ptrace::Registers outside;
-  std::uint64_t counter = 0;
-  int adjusted = 0;  // the counter, once it is put there; see ThreadMove
+  CountCorrection correction;  // once it is put there
 };
 
 /// Where a thread is, as far as probes go (default mode).

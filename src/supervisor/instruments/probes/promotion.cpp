@@ -24,7 +24,7 @@ constexpr core::Duration kBetweenStops = std::chrono::milliseconds(10);
 /// What the rewriter may need for a copy, before it is made.
 std::uint64_t largest_copy(const ProbedFunction& function, std::size_t blocks) {
   constexpr std::uint64_t kCodeFactor = 3;
-  constexpr std::uint64_t kOfBlock = 64;
+  constexpr std::uint64_t kOfBlock = 96;
   return kCodeFactor * function.bounds.size() + kOfBlock * blocks + kOfBlock;
 }
 
@@ -52,14 +52,10 @@ void avoid(const std::set<Address>& interrupted, core::FunctionCopy& copy) {
   }
 }
 
-/// The function jumps to its own first instruction; where it does so by a pointer, as it would to
-/// any function, that is a tail call.
+/// The function jumps to its own first instruction by a table, and so uncounted; where it does so
+/// by a pointer, as it would to any function, that is a tail call.
 bool jumps_to(const core::ControlFlowGraph& graph, Address entry) {
-  return std::any_of(graph.blocks.begin(), graph.blocks.end(),
-                     [entry](const core::BasicBlock& block) {
-                       return block.last.flow != core::Flow::call && block.last.target == entry;
-                     }) ||
-         std::binary_search(graph.table_destinations.begin(), graph.table_destinations.end(),
+  return std::binary_search(graph.table_destinations.begin(), graph.table_destinations.end(),
                             entry);
 }
 
@@ -189,7 +185,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   to_copy.allow_spill = !references.has_own_stacks;
   PreparedCopy prepared;
   prepared.function = function.number;
-  const auto place = find_place(tracee, function, graph.blocks.size(), prepared);
+  const auto place = find_place(tracee, function, graph, prepared);
   if (!place) {
     return tl::unexpected(place.error());
   }
@@ -204,13 +200,18 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   avoid(code.interrupted(), *prepared.copy);
   code.copy_space()->give_back({prepared.copy->range().end, prepared.room.end});
   prepared.room.end = prepared.copy->range().end;
+  const std::uint32_t unused =
+      prepared.counters - std::exchange(prepared.counters, prepared.copy->counters);
+  if (unused > 0) {
+    code.copy_space()->slots->free(prepared.first_counter + prepared.counters, unused);
+  }
   prepared.jumps_to_entry = jumps_to(graph, function.bounds.begin);
   return prepared;
 }
 
 Promotion::OrRefusal<core::CopyPlace> Promotion::find_place(Tracee& tracee,
                                                             const ProbedFunction& function,
-                                                            std::size_t blocks,
+                                                            const core::ControlFlowGraph& graph,
                                                             PreparedCopy& prepared) {
   constexpr std::uint64_t kAlignment = 16;
   ProbedCode& code = probed_code(*tracee.process);
@@ -219,7 +220,7 @@ Promotion::OrRefusal<core::CopyPlace> Promotion::find_place(Tracee& tracee,
   CopyRegion& region =
       space.regions.try_emplace(module.mapped.begin, span_of(module), module.mapped.size())
           .first->second;
-  const std::uint64_t size = largest_copy(function, blocks);
+  const std::uint64_t size = largest_copy(function, graph.blocks.size());
   auto at = region.allocate(size, kAlignment);
   if (!at && region.grow({tracee.id.tid, code.trap_handler().syscall_site, true}, size)) {
     at = region.allocate(size, kAlignment);
@@ -228,7 +229,7 @@ Promotion::OrRefusal<core::CopyPlace> Promotion::find_place(Tracee& tracee,
     return tl::unexpected(CopyRefusal::no_room);
   }
   prepared.room = {*at, *at + size};
-  prepared.counters = static_cast<std::uint32_t>(blocks);
+  prepared.counters = core::most_counters(graph);
   const auto counter = space.slots->allocate(prepared.counters);
   if (!counter) {
     region.free(prepared.room);

@@ -71,7 +71,8 @@ class Promotion {
   [[nodiscard]] OrRefusal<PreparedCopy> prepare(Tracee& tracee, ProbedFunction& function);
   [[nodiscard]] OrRefusal<core::CopyPlace> find_place(Tracee& tracee,
                                                       const ProbedFunction& function,
-                                                      std::size_t blocks, PreparedCopy& prepared);
+                                                      const core::ControlFlowGraph& graph,
+                                                      PreparedCopy& prepared);
 
   CodeAnalysis& analysis_;
   ProbeCosts& costs_;

@@ -77,6 +77,8 @@ TEST_P(CopiesThatRun, count_what_single_steps_count) {
     }
     const auto counts = copies.counts();
     EXPECT_EQ(counts, stepped.counts()) << run[i].name;
+    const WaysTaken ways = copies.ways();
+    EXPECT_EQ(ways, stepped.ways(ways)) << run[i].name;
     EXPECT_TRUE(std::any_of(counts.begin(), counts.end(), [](auto& c) { return c.second > 1; }));
   }
 }

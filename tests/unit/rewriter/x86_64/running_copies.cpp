@@ -40,6 +40,7 @@ std::unordered_map<std::uint64_t, std::uint64_t> breakpoints;  // to the copy
 std::vector<std::uint64_t> counters;
 const std::vector<FunctionCopy>* running = nullptr;  // sorted by the copy's address
 std::unordered_map<std::uint64_t, std::uint64_t> stepped;
+std::unordered_map<std::uint64_t, std::unordered_map<std::uint64_t, std::uint64_t>> ways_taken;
 std::uint64_t last_pc = 0;
 unsigned leaving_period = 0;
 std::uint64_t dice = 1;
@@ -109,7 +110,13 @@ void on_trap(int /*signal*/, siginfo_t* info, void* argument) {
   if (info->si_code == TRAP_TRACE || info->si_code == TRAP_HWBKPT) {
     if (leaving_period != 0) {
       leave_copy(context);
-    } else if (pc != last_pc) {  // a repeated instruction traps each time
+      last_pc = pc;
+      return;
+    }
+    if (last_pc != 0) {
+      ++ways_taken[last_pc][pc];
+    }
+    if (pc != last_pc) {  // a repeated instruction traps each time
       if (const auto found = stepped.find(pc); found != stepped.end()) {
         found->second += 1;
       }
@@ -235,7 +242,7 @@ RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& pa
     std::memcpy(word_at(copy->at.value()), copy->code.data(), copy->code.size());
     place.at = place.at + copy->code.size();
     place.room -= copy->code.size();
-    place.counters += 8 * copy->blocks.size();
+    place.counters += 8 * std::uint64_t{copy->counters};
     copies_.push_back(std::move(*copy));
   }
   counters.assign((place.counters - kCounters) / 8, 0);
@@ -272,6 +279,27 @@ std::map<std::uint64_t, std::uint64_t> RunningCopies::counts() const {
   return counts;
 }
 
+WaysTaken RunningCopies::ways() const {
+  const auto value = [](std::uint64_t counter) { return counters[(counter - kCounters) / 8]; };
+  WaysTaken ways;
+  for (const FunctionCopy& copy : copies_) {
+    for (const core::CopiedBranch& branch : copy.branches) {
+      const core::CopiedBlock& block = copy.blocks[branch.block];
+      // The branch is the block's last instruction: the copy's last that has a place in it.
+      const auto last = std::find_if(copy.map.rbegin(), copy.map.rend(), [&](const auto& entry) {
+        return entry.is_entry != 0 && copy.block_of(copy.original_of(entry)) == branch.block;
+      });
+      const std::uint64_t from = copy.original_of(*last).value() - bias_;
+      const bool is_taken = branch.counted == core::CopiedBranch::Counted::taken_by_block;
+      const std::uint64_t counted = value(branch.counter);
+      const std::uint64_t other = value(block.counter) - counted;
+      ways[{from, branch.next.value() - bias_}] += is_taken ? other : counted;
+      ways[{from, branch.taken.value() - bias_}] += is_taken ? counted : other;
+    }
+  }
+  return ways;
+}
+
 void RunningCopies::reset_counts() { std::fill(counters.begin(), counters.end(), 0); }
 
 std::uint64_t RunningCopies::breakpoint_hits() const { return hits; }
@@ -298,7 +326,18 @@ SteppedCounts::SteppedCounts(const LoadedLibrary& library, const std::vector<std
   take_traps();
 }
 
-SteppedCounts::~SteppedCounts() { stepped.clear(); }
+WaysTaken SteppedCounts::ways(const WaysTaken& wanted) const {
+  WaysTaken ways;
+  for (const auto& [way, count] : wanted) {
+    ways[way] = ways_taken[way.first + bias_][way.second + bias_];
+  }
+  return ways;
+}
+
+SteppedCounts::~SteppedCounts() {
+  stepped.clear();
+  ways_taken.clear();
+}
 
 void SteppedCounts::start() {
   last_pc = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/function_copy.h"
@@ -30,6 +31,9 @@ class LoadedLibrary {
   core::AddressRange text_;
 };
 
+/// By the addresses of a branch and of what is executed behind it.
+using WaysTaken = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>;
+
 struct CopyOptions {
   bool is_complete = true;  // what the graphs say; else never
   bool allow_spill = true;
@@ -48,6 +52,9 @@ class RunningCopies {
   [[nodiscard]] const std::vector<core::FunctionCopy>& copies() const { return copies_; }
   /// How often each block ran, by its start in the file.
   [[nodiscard]] std::map<std::uint64_t, std::uint64_t> counts() const;
+  /// How often control went on from each conditional branch that is counted, and where to: places
+  /// in the file.
+  [[nodiscard]] WaysTaken ways() const;
   void reset_counts();
   /// How often control came to a copy by a breakpoint.
   [[nodiscard]] std::uint64_t breakpoint_hits() const;
@@ -80,6 +87,8 @@ class SteppedCounts {
   void start();
   void stop();
   [[nodiscard]] std::map<std::uint64_t, std::uint64_t> counts() const;
+  /// The same as RunningCopies::ways() of these, which have the same branches.
+  [[nodiscard]] WaysTaken ways(const WaysTaken& wanted) const;
 
  private:
   std::uint64_t bias_ = 0;

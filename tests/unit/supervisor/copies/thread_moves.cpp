@@ -14,7 +14,8 @@ constexpr Address kStart{0x1000};
 constexpr Address kCopy{0x9000};
 constexpr std::uint64_t kStack = 0x7000;
 constexpr std::uint64_t kCounter = 0x40000000;  // of the first block
-constexpr std::uint8_t kSpilled = 3;            // a general register
+constexpr std::uint64_t kBranch = kCounter + 16;
+constexpr std::uint8_t kSpilled = 3;  // a general register
 
 Native::Registers registers_at(Address pc) {
   Native::Registers registers;
@@ -36,9 +37,12 @@ class ThreadMoves : public ::testing::Test {
                     {kStart + 0x10, 0x10, kCopy + 0x20, kCounter + 8}};
     copy_.undos.push_back({136, kSpilled, 16});
     copy_.outside = {kStart + 0x8000};
-    copy_.map = {{0x00, 0x00, 0, 0, 1, 0}, {0x03, 0x03, 0, 0, 1, 0}, {0x06, 0x06, 0, 0, 0, 1},
-                 {0x09, 0x06, 0, 1, 0, 1}, {0x0C, 0x06, 0, 1, 1, 0}, {0x0F, 0x00, 0, 1, 0, 0},
-                 {0x20, 0x10, 0, 0, 1, 0}, {0x29, 0x10, 0, 1, 0, 0}, {0x2C, 0x00, 1, 1, 0, 0}};
+    copy_.map = {{0x00, 0, 0x00, 0, 0, 1, 0}, {0x03, 0, 0x03, 0, 0, 1, 0},
+                 {0x06, 0, 0x06, 0, 0, 0, 1}, {0x09, 0, 0x06, 0, 1, 0, 1},
+                 {0x0C, 0, 0x06, 0, 1, 1, 0}, {0x0F, 0, 0x00, 0, 1, 0, 0},
+                 {0x14, 1, 0x10, 0, 0, 0, 0}, {0x20, 0, 0x10, 0, 0, 1, 0},
+                 {0x29, 0, 0x10, 0, 1, 0, 0}, {0x2C, 0, 0x00, 1, 1, 0, 0}};
+    copy_.branches = {{0, core::CopiedBranch::Counted::next, kStart, kStart + 0x10, kBranch}};
   }
 
   [[nodiscard]] std::optional<ThreadMove> out(std::uint64_t offset) {
@@ -56,27 +60,27 @@ TEST_F(ThreadMoves, out_of_the_copy_change_nothing_but_pc) {
   const auto move = out(0x0C);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->registers, registers_at(kStart + 6));
-  EXPECT_EQ(move->counter, kCounter);
-  EXPECT_EQ(move->adjust, 0);
+  EXPECT_EQ(move->correction.counter, kCounter);
+  EXPECT_EQ(move->correction.executions, 0);
 }
 
 TEST_F(ThreadMoves, out_of_the_copy_count_what_its_counter_is_still_ahead_of) {
   const auto move = out(0x03);
   ASSERT_TRUE(move);
   EXPECT_EQ(Native::pc(move->registers), kStart + 3);
-  EXPECT_EQ(move->adjust, 1);
+  EXPECT_EQ(move->correction.executions, 1);
 }
 
 TEST_F(ThreadMoves, to_a_leader_take_back_what_the_landing_will_count) {
   const auto uncounted = out(0x20);
   ASSERT_TRUE(uncounted);
   EXPECT_EQ(Native::pc(uncounted->registers), kStart + 0x10);
-  EXPECT_EQ(uncounted->adjust, 0);
+  EXPECT_EQ(uncounted->correction.executions, 0);
   const auto counted = out(0x29);
   ASSERT_TRUE(counted);
   EXPECT_EQ(Native::pc(counted->registers), kStart + 0x10);
-  EXPECT_EQ(counted->adjust, -1);
-  EXPECT_EQ(counted->counter, kCounter + 8);
+  EXPECT_EQ(counted->correction.executions, -1);
+  EXPECT_EQ(counted->correction.counter, kCounter + 8);
 }
 
 TEST_F(ThreadMoves, out_of_the_function_leave_the_count) {
@@ -85,7 +89,7 @@ TEST_F(ThreadMoves, out_of_the_function_leave_the_count) {
     const auto move = out(0x2C);
     ASSERT_TRUE(move);
     EXPECT_EQ(Native::pc(move->registers), kStart + 0x8000);
-    EXPECT_EQ(move->adjust, 0);
+    EXPECT_EQ(move->correction.executions, 0);
   }
 }
 
@@ -98,7 +102,7 @@ TEST_F(ThreadMoves, undo_a_half_done_sequence) {
     Native::general_register(expected, kSpilled) = 0x1234;
     Native::move_sp(expected, 136);
     EXPECT_EQ(move->registers, expected);
-    EXPECT_EQ(move->adjust, adjust);
+    EXPECT_EQ(move->correction.executions, adjust);
   }
 }
 
@@ -115,15 +119,15 @@ TEST_F(ThreadMoves, into_the_copy_change_nothing_but_pc) {
   const auto move = in(0x03, false);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->registers, registers_at(kCopy + 3));
-  EXPECT_EQ(move->counter, kCounter);
+  EXPECT_EQ(move->correction.counter, kCounter);
 }
 
 TEST_F(ThreadMoves, into_the_copy_count_each_execution_once) {
-  EXPECT_EQ(in(0x00, false).value().adjust, 0);
-  EXPECT_EQ(in(0x00, true).value().adjust, -1);
-  EXPECT_EQ(in(0x06, false).value().adjust, 1);
-  EXPECT_EQ(in(0x06, true).value().adjust, 0);
-  EXPECT_EQ(in(0x10, true).value().counter, kCounter + 8);
+  EXPECT_EQ(in(0x00, false).value().correction.executions, 0);
+  EXPECT_EQ(in(0x00, true).value().correction.executions, -1);
+  EXPECT_EQ(in(0x06, false).value().correction.executions, 1);
+  EXPECT_EQ(in(0x06, true).value().correction.executions, 0);
+  EXPECT_EQ(in(0x10, true).value().correction.counter, kCounter + 8);
 }
 
 TEST_F(ThreadMoves, to_and_fro_leave_the_count) {
@@ -134,8 +138,46 @@ TEST_F(ThreadMoves, to_and_fro_leave_the_count) {
     const auto outside = move_to_original(copy_, inside->registers, memory_);
     ASSERT_TRUE(outside);
     EXPECT_EQ(outside->registers, registers_at(kStart + offset));
-    EXPECT_EQ(inside->adjust + outside->adjust, 0);
+    EXPECT_EQ(inside->correction.executions + outside->correction.executions, 0);
   }
+}
+
+TEST_F(ThreadMoves, count_the_way_on_that_a_branch_has_taken) {
+  const auto move = out(0x14);
+  ASSERT_TRUE(move);
+  EXPECT_EQ(Native::pc(move->registers), kStart + 0x10);
+  EXPECT_EQ(move->correction.branch, kBranch);
+  EXPECT_EQ(move->correction.executions, 0);
+  EXPECT_EQ(out(0x20)->correction.branch, 0U);
+}
+
+TEST_F(ThreadMoves, tell_arrivals_that_are_not_the_copys_own) {
+  // One that the copy counts, or has counted, and to which a way of the copy's own led.
+  EXPECT_EQ(out(0x03)->correction.arrivals, 0);
+  EXPECT_EQ(out(0x20)->correction.arrivals, -1);  // it is counted elsewhere
+  EXPECT_EQ(in(0x03, false)->correction.arrivals, 1);
+  EXPECT_EQ(in(0x03, false)->correction.departures, 0);
+  EXPECT_EQ(in(0x06, true)->correction.arrivals, 0);
+  EXPECT_EQ(in(0x06, true)->correction.departures, 1);
+}
+
+TEST_F(ThreadMoves, leave_blocks_unfinished) {
+  EXPECT_FALSE(unfinished(copy_, kStart));
+  EXPECT_FALSE(unfinished(copy_, kStart + 0x20));
+  EXPECT_EQ(unfinished(copy_, kStart + 0x13).value().departures, -1);
+  EXPECT_EQ(unfinished(copy_, kStart + 0x13).value().counter, kCounter + 8);
+}
+
+TEST_F(ThreadMoves, are_none_for_who_stays_in_the_original) {
+  EXPECT_FALSE(stay_in_original(copy_, kStart, false));
+  const auto uncounted = stay_in_original(copy_, kStart + 6, false);
+  ASSERT_TRUE(uncounted);
+  EXPECT_EQ(uncounted->executions, 1);
+  EXPECT_EQ(uncounted->departures, 0);
+  const auto counted = stay_in_original(copy_, kStart + 6, true);
+  ASSERT_TRUE(counted);
+  EXPECT_EQ(counted->executions, 0);
+  EXPECT_EQ(counted->departures, 1);
 }
 
 }  // namespace

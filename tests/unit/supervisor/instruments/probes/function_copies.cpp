@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -39,7 +41,9 @@ class FunctionCopiesTest : public ::testing::Test {
       copy.blocks.push_back({block.start, kSize, kCopy + i * kSize, counter(i), i == 2});
     }
     blocks_.update(function_, graph, at(0), [](const auto& block) { return block.start; });
-    copy.map = {{0, 0, 0, 0, 1, 0}, {kSize, kSize, 0, 0, 1, 0}, {2 * kSize, 2 * kSize, 0, 0, 1, 0}};
+    copy.map = {{0, 0, 0, 0, 0, 1, 0},
+                {kSize, 0, kSize, 0, 0, 1, 0},
+                {2 * kSize, 0, 2 * kSize, 0, 0, 1, 0}};
     core::CopyLanding landing;
     landing.at = kStart;
     landing.form = core::CopyLanding::Form::jump;
@@ -50,6 +54,7 @@ class FunctionCopiesTest : public ::testing::Test {
     copy.original = function_.bounds;
     copy.at = kCopy;
     copy.code.resize(kBlocks * kSize);
+    copy.counters = kBlocks;
     copy_ = std::make_shared<const core::FunctionCopy>(std::move(copy));
   }
 
@@ -63,7 +68,7 @@ class FunctionCopiesTest : public ::testing::Test {
           EXPECT_EQ(count, kBlocks);
           return values;
         },
-        now);
+        now, 0);
     used_ += use;
     return use.executions;
   }
@@ -170,7 +175,7 @@ TEST_F(FunctionCopiesTest, keep_the_counts_under_another_copy_of_the_same_code) 
 
 TEST_F(FunctionCopiesTest, add_adjustments_once) {
   begin();
-  copies_.adjust(counter(1), 1);
+  copies_.correct({counter(1), 1, 0, 0, 0});
   EXPECT_EQ(collect({0, 2, 0}, at(2)), 3U);
   EXPECT_EQ(collect({0, 2, 0}, at(3)), 0U);
   EXPECT_EQ(hits(), (Counts{0, 3, 0}));
@@ -178,7 +183,7 @@ TEST_F(FunctionCopiesTest, add_adjustments_once) {
 
 TEST_F(FunctionCopiesTest, take_off_an_adjustment_when_the_copy_has_counted) {
   begin();
-  copies_.adjust(counter(0), -1);
+  copies_.correct({counter(0), -1, 0, 0, 0});
   EXPECT_EQ(collect({0, 0, 0}, at(2)), 0U);
   EXPECT_EQ(hits(), (Counts{0, 0, 0}));
   EXPECT_EQ(collect({1, 0, 0}, at(3)), 0U);
@@ -189,7 +194,7 @@ TEST_F(FunctionCopiesTest, take_off_an_adjustment_when_the_copy_has_counted) {
 TEST_F(FunctionCopiesTest, keep_what_was_taken_before_an_adjustment) {
   begin();
   collect({4, 0, 0}, at(2));
-  copies_.adjust(counter(0), -1);  // one of the four will be counted again
+  copies_.correct({counter(0), -1, 0, 0, 0});  // one of the four will be counted again
   EXPECT_EQ(collect({4, 0, 0}, at(3)), 0U);
   EXPECT_EQ(collect({5, 0, 0}, at(4)), 0U);
   EXPECT_EQ(collect({6, 0, 0}, at(5)), 1U);
@@ -198,22 +203,115 @@ TEST_F(FunctionCopiesTest, keep_what_was_taken_before_an_adjustment) {
 
 TEST_F(FunctionCopiesTest, sum_adjustments) {
   begin();
-  copies_.adjust(counter(2), 1);
-  copies_.adjust(counter(2), -1);
-  copies_.adjust(counter(2), 0);
-  copies_.adjust(counter(0), 1);
-  copies_.adjust(counter(0), 1);
+  copies_.correct({counter(2), 1, 0, 0, 0});
+  copies_.correct({counter(2), -1, 0, 0, 0});
+  copies_.correct({counter(2), 0, 0, 0, 0});
+  copies_.correct({counter(0), 1, 0, 0, 0});
+  copies_.correct({counter(0), 1, 0, 0, 0});
   EXPECT_EQ(collect({0, 0, 0}, at(2)), 2U);
   EXPECT_EQ(hits(), (Counts{2, 0, 0}));
 }
 
-TEST_F(FunctionCopiesTest, adjust_for_threads_that_go_on_at_a_landing) {
-  begin();
-  copies_.adjust_at(*copy_, kStart + kSize, true);
-  copies_.adjust_at(*copy_, kStart, false);
-  copies_.adjust_at(*copy_, kStart + 2 * kSize + 1, true);  // no instruction
-  EXPECT_EQ(collect({1, 1, 1}, at(2)), 2U);
-  EXPECT_EQ(hits(), (Counts{1, 0, 1}));
+/// Four blocks of one jump or branch each: 0 branches to 3 or goes on to 1, which branches to 0 or
+/// goes on to 2, which jumps to 0; 3 returns. Two leads to by 0 and 1 are told by blocks 3 and 2.
+class WaysOfFunctionCopiesTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint32_t kBlocks = 4;
+
+  void SetUp() override {
+    function_.bounds = {kStart, start_of(kBlocks)};
+    core::ControlFlowGraph graph;
+    core::FunctionCopy copy;
+    const std::array<core::Flow, kBlocks> flows = {core::Flow::branch, core::Flow::branch,
+                                                   core::Flow::jump, core::Flow::ret};
+    const std::array<std::uint32_t, kBlocks> targets = {3, 0, 0, 0};
+    for (std::uint32_t i = 0; i < kBlocks; ++i) {
+      core::BasicBlock block;
+      block.start = start_of(i);
+      block.lengths = {kSize};
+      block.last = {block.start, kSize, flows.at(i), {}};
+      if (flows.at(i) != core::Flow::ret) {
+        block.last.target = start_of(targets.at(i));
+      }
+      graph.blocks.push_back(block);
+      copy.blocks.push_back({block.start, kSize, kCopy + i * kSize, counter(i), false});
+    }
+    copy.branches = {
+        {0, core::CopiedBranch::Counted::taken_by_block, start_of(3), start_of(1), counter(3)},
+        {1, core::CopiedBranch::Counted::next, start_of(0), start_of(2), counter(4)}};
+    copy.counters = kBlocks + 1;
+    blocks_.update(function_, graph, at(0), [](const auto& block) { return block.start; });
+    copy.original = function_.bounds;
+    copy.at = kCopy;
+    copy_ = std::make_shared<const core::FunctionCopy>(std::move(copy));
+    copies_.begin(function_, copy_, blocks_, at(1));
+  }
+
+  static Address start_of(std::uint32_t block) { return kStart + block * kSize; }
+
+  using Edges = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>;
+  Edges collect(std::vector<std::uint64_t> values, std::uint64_t in_blocks = 0) {
+    (void)copies_.collect(
+        blocks_, [&](std::uint64_t, std::uint32_t) { return values; }, at(2), in_blocks);
+    Edges edges;
+    for (const EdgeCounts::Edge& edge : copies_.take_edges()) {
+      edges[{static_cast<std::uint32_t>((edge.from - kStart) / kSize),
+             static_cast<std::uint32_t>((edge.to - kStart) / kSize)}] = edge.hits;
+    }
+    return edges;
+  }
+
+  FunctionCopies copies_;
+  BlockTable blocks_;
+  ProbedFunction function_;
+  CopiedFunctions::Copy copy_;
+};
+
+TEST_F(WaysOfFunctionCopiesTest, follow_from_the_counters) {
+  EXPECT_EQ(collect({10, 7, 4, 3, 4}),
+            (Edges{{{0, 1}, 7}, {{0, 3}, 3}, {{1, 0}, 3}, {{1, 2}, 4}, {{2, 0}, 4}}));
+  EXPECT_EQ(collect({10, 7, 4, 3, 4}), Edges{});
+  EXPECT_EQ(collect({12, 9, 5, 3, 5}), (Edges{{{0, 1}, 2}, {{1, 0}, 1}, {{1, 2}, 1}, {{2, 0}, 1}}));
+}
+
+TEST_F(WaysOfFunctionCopiesTest, end_only_where_they_are_not_counted) {
+  EXPECT_FALSE(blocks_[0].edges_until);
+  EXPECT_FALSE(blocks_[1].edges_until);
+  EXPECT_FALSE(blocks_[2].edges_until);
+  EXPECT_EQ(blocks_[3].edges_until, at(1));  // it returns
+}
+
+TEST_F(WaysOfFunctionCopiesTest, wait_for_threads_that_may_be_within_blocks) {
+  EXPECT_EQ(collect({10, 7, 4, 3, 4}, 2),
+            (Edges{{{0, 1}, 5}, {{0, 3}, 3}, {{1, 0}, 1}, {{1, 2}, 4}, {{2, 0}, 2}}));
+  EXPECT_EQ(collect({10, 7, 4, 3, 4}), (Edges{{{0, 1}, 2}, {{1, 0}, 2}, {{2, 0}, 2}}));
+}
+
+TEST_F(WaysOfFunctionCopiesTest, take_no_arrival_from_outside_for_a_way) {
+  copies_.note_arrival(*copy_, start_of(3));
+  copies_.note_arrival(*copy_, start_of(3) + 1);  // none
+  EXPECT_EQ(collect({10, 7, 4, 4, 4}),
+            (Edges{{{0, 1}, 7}, {{0, 3}, 3}, {{1, 0}, 3}, {{1, 2}, 4}, {{2, 0}, 4}}));
+}
+
+TEST_F(WaysOfFunctionCopiesTest, leave_out_executions_that_were_left_elsewhere) {
+  copies_.correct({counter(0), 0, 0, -1, 0});
+  copies_.correct({counter(2), 0, 0, -1, 0});
+  copies_.correct({counter(3), 0, -1, 0, counter(4)});
+  EXPECT_EQ(collect({10, 7, 4, 3, 3}),
+            (Edges{{{0, 1}, 5}, {{0, 3}, 4}, {{1, 0}, 3}, {{1, 2}, 4}, {{2, 0}, 3}}));
+}
+
+TEST_F(WaysOfFunctionCopiesTest, end_where_a_thread_leaves_a_block_unseen) {
+  (void)collect({10, 7, 4, 3, 4});
+  copies_.end_edges_of(*copy_, start_of(1) + 1, blocks_, at(3));
+  EXPECT_EQ(blocks_[1].edges_until, at(3));
+  EXPECT_EQ(collect({11, 8, 5, 3, 5}), (Edges{{{0, 1}, 1}, {{2, 0}, 1}}));
+}
+
+TEST_F(WaysOfFunctionCopiesTest, know_what_went_on_in_the_original) {
+  copies_.count_edge(start_of(0), start_of(1), core::EdgeFlow::fallthrough, at(2));
+  EXPECT_EQ(collect({0, 0, 0, 0, 0}), (Edges{{{0, 1}, 1}}));
 }
 
 }  // namespace

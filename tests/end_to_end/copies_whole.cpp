@@ -1,0 +1,113 @@
+// What copies count beside the blocks of the program: the ways from block to block, and, with
+// --single=copies, every block of every module, from the loader's first instruction to _exit().
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "arch/native.h"
+#include "end_to_end/probe_support.h"
+
+namespace sp::end_to_end {
+namespace {
+
+class CopiesCount : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!arch::Native::kHasCopies) {
+      GTEST_SKIP() << "no copies on this CPU";
+    }
+  }
+
+  [[nodiscard]] static std::uint64_t copied(const RunFiles& files) {
+    return files.run().at("probes").at("copies").at("functions").get<std::uint64_t>();
+  }
+
+  TempDir first_;
+  TempDir second_;
+};
+
+using Edge = std::tuple<std::string, std::string, std::string>;  // from, to, flow
+
+/// Of the program, those whose flow is one of `flows`: hits and kind.
+std::map<Edge, std::string> edges_of(const RunFiles& files, const std::string& program,
+                                     const std::set<std::string>& flows) {
+  std::map<Edge, std::string> edges;
+  std::istringstream table(read_file(files.directory() + "/edges.tsv"));
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream columns(line);
+    std::vector<std::string> cells;
+    for (std::string cell; std::getline(columns, cell, '\t');) {
+      cells.push_back(cell);
+    }
+    if (cells.size() >= 7 && cells[0].ends_with("/" + program) && flows.contains(cells[6])) {
+      edges[{cells[1], cells[3], cells[6]}] = cells[4] + " " + cells[5];
+    }
+  }
+  return edges;
+}
+
+TEST_F(CopiesCount, each_direct_way_as_often_as_probes_do) {
+  const std::set<std::string> kDirect{"jump", "taken", "call"};
+  for (const Words& arguments : {Words{"known_counts", "100"}, Words{"loops_at_entry"}}) {
+    Words program = arguments;
+    program.front() = target(program.front());
+    const TempDir with;
+    const TempDir without;
+    const Profiled copies = profile(with, {"-q", "-a"}, program);
+    const Profiled probes = profile(without, {"-q", "-a", "--no-copies"}, program);
+    EXPECT_EQ(copies.outcome.wait_status, probes.outcome.wait_status) << copies.outcome.text();
+    EXPECT_GT(copied(copies.files), 0U) << arguments.front();
+    const auto expected = edges_of(probes.files, arguments.front(), kDirect);
+    EXPECT_GT(expected.size(), 4U) << arguments.front();
+    EXPECT_EQ(edges_of(copies.files, arguments.front(), kDirect), expected) << arguments.front();
+    const auto consistency = copies.files.run().at("counts").at("consistency");
+    EXPECT_EQ(consistency.at("disagreeing"), 0) << arguments.front();
+  }
+}
+
+/// Of the block that holds an offset; 0: none was executed.
+std::uint64_t hits_at(const std::vector<BlockRow>& rows, std::uint64_t offset) {
+  for (const BlockRow& row : rows) {
+    if (row.offset <= offset && offset < row.offset + row.size && row.hits > 0) {
+      return row.hits;
+    }
+  }
+  return 0;
+}
+
+/// Each block of `rows` has the hits that `others` has there.
+void expect_hits_of(const std::vector<BlockRow>& rows, const std::vector<BlockRow>& others) {
+  for (const BlockRow& row : rows) {
+    // Handlers return by a system call that never comes back to where its block would be counted.
+    if (row.hits > 0 && row.function != "__restore_rt") {
+      EXPECT_EQ(hits_at(others, row.offset), row.hits) << row.module << " " << row.function;
+    }
+  }
+}
+
+TEST_F(CopiesCount, every_block_of_every_module_that_exact_mode_counts) {
+  const Words program{target("known_counts"), "20"};
+  const Profiled copies = profile(first_, {"-q", "--no-aslr", "--single=copies"}, program);
+  const Profiled exact = profile(second_, {"-q", "--no-aslr", "--single"}, program);
+  EXPECT_EQ(copies.outcome.out, exact.outcome.out) << copies.outcome.text();
+  EXPECT_GT(copied(copies.files), 0U);
+  for (const char* module : {"known_counts", "libc.so.6", "ld-linux-x86-64.so.2"}) {
+    const std::vector<BlockRow> rows = blocks_of(copies.files, module);
+    const std::vector<BlockRow> expected = blocks_of(exact.files, module);
+    EXPECT_GT(expected.size(), 10U) << module;
+    expect_hits_of(expected, rows);
+    expect_hits_of(rows, expected);
+    for (const BlockRow& row : rows) {
+      EXPECT_EQ(row.kind, "exact") << module << " " << row.function;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sp::end_to_end
