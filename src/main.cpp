@@ -11,7 +11,9 @@
 #include "cli/settings.h"
 #include "commands/annotate/annotate.h"
 #include "commands/convert/convert.h"
+#include "commands/count/count.h"
 #include "commands/coverage/coverage.h"
+#include "commands/ctl/ctl.h"
 #include "commands/diff/diff.h"
 #include "commands/doctor/doctor.h"
 #include "commands/dump/dump.h"
@@ -82,6 +84,9 @@ int main(int argc, char** argv) {
   if (const auto* options = std::get_if<sp::cli::TopOptions>(&parsed)) {
     return end_as(sp::top::run(*options));
   }
+  if (const auto* options = std::get_if<sp::cli::CountOptions>(&parsed)) {
+    return end_as(sp::count::run(*options));
+  }
   if (const auto* options = std::get_if<sp::cli::CoverageOptions>(&parsed)) {
     return sp::coverage::run(*options);
   }
@@ -90,6 +95,9 @@ int main(int argc, char** argv) {
   }
   if (const auto* options = std::get_if<sp::cli::SymbolsOptions>(&parsed)) {
     return sp::symbols_command::run(*options);
+  }
+  if (const auto* options = std::get_if<sp::cli::CtlOptions>(&parsed)) {
+    return sp::ctl::run(*options);
   }
   const auto& print = std::get<sp::cli::PrintAndExit>(parsed);
   if (print.status == 0) {

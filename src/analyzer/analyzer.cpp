@@ -38,6 +38,8 @@ void Analyzer::handle(core::StopEvent event) {
                       std::is_same_v<Detail, core::CodeCounted> ||
                       std::is_same_v<Detail, core::CodeProbed> ||
                       std::is_same_v<Detail, core::FunctionsTraced> ||
+                      std::is_same_v<Detail, core::Crashed> ||
+                      std::is_same_v<Detail, core::CallsCounted> ||
                       std::is_same_v<Detail, core::Stepped>) {
           on(event, detail);
         } else if constexpr (std::is_same_v<Detail, core::MappingSnapshot>) {
@@ -66,8 +68,9 @@ void Analyzer::handle(core::StopEvent event) {
         } else if constexpr (std::is_same_v<Detail, core::Lost>) {
           records_.push(core::SamplesLost{detail.samples});
         } else {
-          static_assert(std::is_same_v<Detail, core::SnapshotWanted>);
-          records_.push(core::SnapshotWanted{});
+          static_assert(std::is_same_v<Detail, core::SnapshotWanted> ||
+                        std::is_same_v<Detail, core::TraceRequest>);
+          records_.push(detail);
         }
       },
       event.detail);
@@ -148,6 +151,20 @@ void Analyzer::on(const core::StopEvent& event, core::FunctionsTraced& traced) {
   }
   taken.batch.first = traced.first;
   taken.batch.lost = traced.lost;
+  emit_new_modules();
+  records_.push(std::move(taken));
+}
+
+void Analyzer::on(const core::StopEvent& event, core::CallsCounted& counted) {
+  core::CallCountsTaken taken{event.process, {{}, counted.ungrouped}};
+  taken.calls.groups.reserve(counted.groups.size());
+  for (core::CallGroup<core::Address>& group : counted.groups) {
+    const bool has_caller = group.caller != core::Address{};
+    taken.calls.groups.push_back(
+        {stacks_->locate(event.process, group.function), std::move(group.values),
+         has_caller ? stacks_->locate(event.process, group.caller) : core::ModuleOffset{},
+         group.thread, group.calls, group.tail_calls, std::move(group.measured)});
+  }
   emit_new_modules();
   records_.push(std::move(taken));
 }

@@ -38,7 +38,9 @@ class Analyzer {
   void on(const core::StopEvent& event, core::CodeCounted& counted);
   void on(const core::StopEvent& event, core::CodeProbed& probed);
   void on(const core::StopEvent& event, core::FunctionsTraced& traced);
+  void on(const core::StopEvent& event, core::CallsCounted& counted);
   void on(const core::StopEvent& event, core::Stepped& stepped);
+  void on(const core::StopEvent& event, core::Crashed& crashed);
   void emit_waits(const core::StopEvent& event, const OffCpuTime::Entry& entry);
   [[nodiscard]] core::Stack resolve(const core::StopEvent& event, const core::RawStack& raw);
   void report(const Mismatch& mismatch);

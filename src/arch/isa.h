@@ -14,6 +14,7 @@
 #include "arch/left_code.h"
 #include "arch/syscall_site.h"
 #include "core/address.h"
+#include "core/crash.h"
 #include "core/instruction.h"
 #include "core/sled.h"
 #include "core/stack.h"
@@ -39,8 +40,14 @@ concept Isa = requires(const typename T::Registers& registers,
   // The general register with this number in instructions.
   { T::general_register(mutable_registers, unsigned{}) } -> std::same_as<std::uint64_t&>;
   { T::to_dwarf(registers) } -> std::same_as<core::DwarfRegisters>;
+  // Those that a user reads, by their names.
+  { T::named(registers) } -> std::same_as<std::vector<core::NamedRegister>>;
   // Where a call returns to whose function is about to execute its first instruction.
   { T::return_address(registers, memory) } -> std::same_as<std::optional<core::Address>>;
+  // call_values.h: what a function gets and returns, by number from 0.
+  { T::argument(registers, unsigned{}, memory) } -> std::same_as<std::optional<std::uint64_t>>;
+  { T::result(registers) } -> std::same_as<std::uint64_t>;
+  { T::floating_value(bytes, unsigned{}) } -> std::same_as<std::optional<double>>;
   // Bytes below sp that a leaf function may use (128 on x86-64, 0 on AArch64).
   { T::kRedZone } -> std::convertible_to<std::uint64_t>;
   // The base of the segment through which copied code addresses its thread's counters; false: the

@@ -165,12 +165,16 @@ Parsed parse_words(std::vector<std::string> words, const std::vector<std::string
       return parse_command(words, row->command, read_dump, dump_help_text);
     case Command::top:
       return parse_command(words, row->command, read_top, top_help_text);
+    case Command::count:
+      return parse_command(words, row->command, read_count, count_help_text);
     case Command::coverage:
       return parse_command(words, row->command, read_coverage_command, coverage_help_text);
     case Command::xray:
       return parse_command(words, row->command, read_xray, xray_help_text);
     case Command::symbols:
       return parse_command(words, row->command, read_symbols, symbols_help_text);
+    case Command::ctl:
+      return parse_command(words, row->command, read_ctl, ctl_help_text);
     case Command::record:
       break;
   }

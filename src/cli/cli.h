@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "cli/settings.h"
+#include "cli/trace_options.h"
+#include "core/call_query.h"
 #include "core/clock.h"
 #include "core/coverage.h"
-#include "core/function_trace.h"
 
 /// The command line as plain values. Nothing is started, opened or looked up here.
 namespace sp::cli {
@@ -27,29 +28,15 @@ enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 /// Exact mode (-s): counts every executed block, by breakpoints or by single steps.
 enum class Single : std::uint8_t { off, breakpoints, step };
 
-/// --trace, and what is kept of it.
-struct TraceOptions {
-  core::WhenFull when_full = core::WhenFull::flush;
-  std::size_t buffer = 65'536;  // events of a thread, at least 1
-  Duration min_duration{};      // shorter calls are left out
-  std::uint32_t max_depth = 0;  // 0: any
+/// --push: which server gets the samples while they come.
+struct PushTo {
+  std::string url;                            // http:// or https://, no query
+  Duration every = std::chrono::seconds(10);  // at least 1 s
+  std::vector<std::string> labels;            // "KEY=VALUE"
+  std::string token;  // of kPushToken: others can read the command line; "" for none
 };
-
-/// --emit: who gets the tree while it grows.
-struct EmitTo {
-  std::string path;                          // of a listening stream socket; "": `fd`
-  int fd = -1;                               // a connected one
-  Duration every = std::chrono::seconds(1);  // at least 10 ms
-  bool has_names = true;
-  std::uint64_t budget_bytes = 0;  // in `budget_time`; 0: no limit
-  Duration budget_time{};
-  std::vector<std::string> labels;  // "KEY=VALUE"
-};
-
-/// --tree.
-struct TreeOptions {
-  std::optional<EmitTo> emit;
-};
+/// The environment variable with the token for --push.
+inline constexpr const char* kPushToken = "SUPERPROFILER_PUSH_TOKEN";
 
 /// Which descendants of the target are profiled too.
 struct Follow {
@@ -89,6 +76,9 @@ struct RecordOptions {
   std::vector<std::string> source_maps;     // "FROM=TO"
   std::optional<TraceOptions> trace;
   std::optional<TreeOptions> tree;
+  std::optional<PushTo> push;
+  TraceControlOptions control;          // of either
+  std::optional<LearnOptions> learn;    // with trace
   std::vector<std::string> filters;     // files of which functions are traced
   std::vector<std::string> attr_lists;  // the same, as XRay has them
   std::uint64_t func_instrumentation_depth = 5;
@@ -106,6 +96,8 @@ struct RecordOptions {
   /// `never` if NO_COLOR is set and --color was not given.
   Color color = Color::automatic;
   bool no_progress = false;
+
+  std::optional<core::CallQuery> calls;  // of `count` alone: calls are counted, nothing else
 
   /// Notes to print before the run unless -q is given, one line each.
   std::vector<std::string> notes;
@@ -150,13 +142,16 @@ struct ConvertOptions {
   std::vector<std::string> source_maps;  // "FROM=TO": of formats of coverage
   std::vector<std::string> debug_dirs;
   TraceCuts cuts;
+  std::vector<std::string> more;     // behind `run`: files of Spoor's, and folders of them
+  std::vector<std::string> symbols;  // what Spoor's ids of functions stand for
 };
 
 /// superprofiler coverage [RUN]; superprofiler coverage merge RUN.. -o DIR
 struct CoverageOptions {
   bool merges = false;
+  bool counts = false;            // of blocks.tsv
   std::vector<std::string> runs;  // directories, or files coverage.tsv; none: the newest one
-  std::string output;             // with `merges`: a directory
+  std::string output;             // with `merges`, `counts`: a directory
   std::vector<std::string> source_maps;
   std::vector<std::string> debug_dirs;
 };
@@ -221,6 +216,24 @@ struct TopOptions {
   Sort sort = Sort::self;
 };
 
+/// Functions whose calls are counted: "c:str*".
+struct CountPattern {
+  std::string module;    // a path, a file name, "c" for libc.so.6, "*" for all; "": the program
+  std::string function;  // a name, a glob or a /regex/
+};
+
+/// superprofiler count PATTERN.. -p PID, or -- CMD
+struct CountOptions {
+  RecordOptions run;  // writes no files
+  std::vector<CountPattern> patterns;
+  std::optional<Duration> interval;  // between two tables; nothing: one at the end
+  core::CallQuery query;
+  std::string condition;     // --if, as typed
+  std::uint64_t limit = 20;  // groups that are shown of a function; 0: all
+  bool json = false;
+  std::string output;  // a file; "": stdout, or stderr if a program is launched
+};
+
 /// superprofiler xray BIN; superprofiler xray -p PID
 struct XrayOptions {
   std::string file;          // "" with `pid`
@@ -241,6 +254,12 @@ struct SymbolsOptions {
   std::vector<std::string> debug_dirs;
 };
 
+/// superprofiler ctl PATH COMMAND [ARG]
+struct CtlOptions {
+  std::string path;     // of the socket of a run
+  std::string command;  // with its argument; one line
+};
+
 /// Text to print before exiting: help, version and completions (status 0, complete, for stdout), or
 /// a usage error (status 2, one line without a newline, for stderr).
 struct PrintAndExit {
@@ -248,9 +267,10 @@ struct PrintAndExit {
   int status = 0;
 };
 
-using Parsed = std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions,
-                            ReportOptions, DiffOptions, InfoOptions, DumpOptions, TopOptions,
-                            CoverageOptions, XrayOptions, SymbolsOptions, PrintAndExit>;
+using Parsed =
+    std::variant<RecordOptions, DoctorOptions, AnnotateOptions, ConvertOptions, ReportOptions,
+                 DiffOptions, InfoOptions, DumpOptions, TopOptions, CountOptions, CoverageOptions,
+                 XrayOptions, SymbolsOptions, CtlOptions, PrintAndExit>;
 
 /// Parses the arguments of main(), and what is set elsewhere. Also reads $NO_COLOR.
 [[nodiscard]] Parsed parse(int argc, const char* const* argv, const Settings& settings = {});

@@ -20,6 +20,9 @@ constexpr auto kCommands = std::to_array<CommandRow>({
     {Command::symbols, "symbols", "symbols BIN", "all functions of a file, and which are traced",
      Takes::file},
     {Command::dump, "dump", "dump -p PID", "all stacks of a process, once"},
+    {Command::ctl, "ctl", "ctl PATH COMMAND", "tells a run with --control what to do", Takes::file},
+    {Command::count, "count", "count FUNC -p PID", "how often functions are called, live",
+     Takes::functions},
     {Command::top, "top", "top -p PID", "where a process spends its time, live"},
     {Command::doctor, "doctor", "doctor [-p PID]", "what this machine allows"},
 });

@@ -9,7 +9,7 @@
 namespace sp::cli {
 
 /// What the words of a subcommand that are no options are.
-enum class Takes : std::uint8_t { nothing, run, run_and_function, two_runs, runs, file };
+enum class Takes : std::uint8_t { nothing, run, run_and_function, two_runs, runs, file, functions };
 
 /// A subcommand, for the parser, its messages and the completions.
 struct CommandRow {

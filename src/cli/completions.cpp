@@ -75,7 +75,9 @@ std::string command_names(const Wanted& wanted) {
 
 bool is_any(const CommandRow& /*row*/) { return true; }
 bool reads_file(const CommandRow& row) { return row.takes == Takes::file; }
-bool reads_run(const CommandRow& row) { return row.takes != Takes::nothing && !reads_file(row); }
+bool reads_run(const CommandRow& row) {
+  return row.takes != Takes::nothing && row.takes != Takes::functions && !reads_file(row);
+}
 
 // Sets what completes a command's words in bash: d directories, f files.
 std::string_view bash_takes(const CommandRow& row) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -44,15 +45,39 @@ std::string_view format_of(std::string_view file) {
   return "";
 }
 
+/// The run, and if there are several words files of Spoor's.
+Result<void> read_inputs(const Arguments& given, ConvertOptions& options) {
+  std::vector<std::string> words = given.words();
+  if (const auto& after = given.after_dashes()) {
+    words.insert(words.end(), after->begin(), after->end());
+  }
+  options.symbols = given.all("symbols");
+  for (const std::vector<std::string>* const names : {&words, &options.symbols}) {
+    if (std::find(names->begin(), names->end(), "") != names->end()) {
+      return fail(names == &words
+                      ? "convert: the name of the run is empty; leave it out or give one"
+                      : "--symbols: the name of the file is empty; leave it out or give one");
+    }
+  }
+  if (!options.symbols.empty() && words.empty()) {
+    return fail(
+        "--symbols is for Spoor's files; name them: superprofiler convert DIR --symbols FILE -f "
+        "perfetto");
+  }
+  if (!words.empty()) {
+    options.run = words.front();
+    options.more.assign(words.begin() + 1, words.end());
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ConvertOptions> read_convert(const Arguments& given) {
-  auto run = read_run_name(given, "convert", "superprofiler convert output/NAME -f FORMAT");
-  if (!run) {
-    return tl::unexpected(run.error());
-  }
   ConvertOptions options;
-  options.run = std::move(*run);
+  if (const auto read = read_inputs(given, options); !read) {
+    return tl::unexpected(read.error());
+  }
   options.output = given.last("output").value_or("");
   if (given.has("output") && options.output.empty()) {
     return fail("convert: the name of the file is empty; leave it out or give one");
@@ -66,6 +91,16 @@ Result<ConvertOptions> read_convert(const Arguments& given) {
   }
   if (auto known = check_choice("format", options.format); !known) {
     return tl::unexpected(known.error());
+  }
+  constexpr auto kOfTraces =
+      std::to_array<std::string_view>({"perfetto", "chrome", "speedscope", "xray"});
+  const bool is_of_traces =
+      std::find(kOfTraces.begin(), kOfTraces.end(), options.format) != kOfTraces.end();
+  if (!options.more.empty() && !is_of_traces) {
+    return fail(
+        fmt::format("convert takes one run, {} are given: superprofiler convert output/NAME -f "
+                    "FORMAT",
+                    options.more.size() + 1));
   }
   if (given.has("module") && options.format != "bolt" && options.format != "autofdo") {
     return fail(

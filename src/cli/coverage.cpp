@@ -89,8 +89,13 @@ Result<CoverageOptions> read_coverage_command(const Arguments& given) {
     return fail(fmt::format("coverage shows one run, {} are given; to join them: {}",
                             options.runs.size(), kUsage));
   }
-  if (!options.merges && given.has("output")) {
-    return fail("coverage prints a run; -o is for coverage merge, and for convert -f lcov");
+  options.counts = given.has("counts");
+  if (options.counts && options.merges) {
+    return fail("coverage merge and --counts exclude each other: counts are of one run");
+  }
+  if (!options.merges && !options.counts && given.has("output")) {
+    return fail(
+        "coverage prints a run; -o is for coverage merge, --counts, and for convert -f lcov");
   }
   if (const auto read = read_source_places(given, options.source_maps, options.debug_dirs); !read) {
     return tl::unexpected(read.error());

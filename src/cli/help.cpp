@@ -101,7 +101,9 @@ std::string convert_help_text() {
       "  drcov       its blocks for Lighthouse and others: NAME.drcov\n"
       "  xray        the calls of a trace for llvm-xray: NAME.xray, NAME.xray.yaml\n\n"
       "Of a run with a trace (trace.sp), or of a trace.sp, perfetto, chrome and speedscope\n"
-      "have every call.\n\n"
+      "have every call. So they have of Spoor's files:\n"
+      "  superprofiler convert X.spoor_trace.. [--symbols S.spoor_symbols] -f FORMAT\n"
+      "Folders are searched for them; the file is DIR/RUN.SUFFIX.\n\n"
       "  -f, --format FORMAT         left out: by the name after -o\n"
       "  -o, --output FILE           write there; -: to stdout\n";
   for (const OptionRow& row : option_table()) {
@@ -228,11 +230,14 @@ std::string coverage_help_text() {
       "coverage has reached, by module and by source file. RUN is its directory, or its\n"
       "coverage.tsv; left out, the newest in output/.\n"
       "superprofiler coverage merge RUN RUN.. -o DIR: joins runs: writes coverage.tsv,\n"
-      "coverage.info and cobertura.xml into DIR.\n\n";
+      "coverage.info and cobertura.xml into DIR.\n"
+      "superprofiler coverage --counts RUN [-o DIR]: writes these two of a run with -a or -s,\n"
+      "with how often each line and branch ran, into DIR, or beside the run.\n\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::coverage)) {
-      text += row.name == "output" ? "  -o, --output DIR            where merge writes\n"
-                                   : line_in(row);
+      text += row.name == "output"
+                  ? "  -o, --output DIR            where merge and --counts write\n"
+                  : line_in(row);
     }
   }
   return text +

@@ -16,26 +16,30 @@ using enum Command;
 constexpr Commands kRecord{record};
 constexpr Commands kDoctorToo{record, doctor};
 constexpr Commands kLive{record, top};
-constexpr Commands kOfProcesses{record, doctor, dump, top, xray};
-constexpr Commands kOfNames{record, annotate, dump, top, convert, coverage, xray, symbols};
+constexpr Commands kCounted{record, top, count};
+constexpr Commands kOfProcesses{record, doctor, dump, top, count, xray};
+constexpr Commands kOfNames{record, annotate, dump, top, count, convert, coverage, xray, symbols};
 constexpr Commands kSorted{report, top};
 constexpr Commands kTopOnly{top};
-constexpr Commands kFilesToo{record, convert, diff, coverage, symbols};
+constexpr Commands kFilesToo{record, count, convert, diff, coverage, symbols};
 constexpr Commands kFlame{record, diff};
 constexpr Commands kConvertOnly{convert};
+constexpr Commands kCoverageOnly{coverage};
 constexpr Commands kReportToo{record, report};
 constexpr Commands kReportOnly{report};
 constexpr Commands kDiffOnly{diff};
-constexpr Commands kJson{report, diff, info, dump};
+constexpr Commands kJson{report, diff, info, dump, count};
 constexpr Commands kOfTraces{convert, report};
-constexpr Commands kLimited{convert, report, diff};
+constexpr Commands kLimited{convert, report, diff, count};
+constexpr Commands kCountOnly{count};
+constexpr Commands kCountToo{record, count};
 constexpr Commands kXrayOnly{xray};
 constexpr Commands kFunctions{record, top, symbols};
 constexpr Commands kFilters{record, symbols};
 constexpr Commands kSymbolsOnly{symbols};
 constexpr Commands kSources{record, convert, coverage};
-constexpr Commands kEvery{record, doctor, annotate, convert,  report, diff,
-                          info,   dump,   top,      coverage, xray,   symbols};
+constexpr Commands kEvery{record, doctor, annotate, convert, report,  diff, info,
+                          dump,   top,    coverage, xray,    symbols, ctl,  count};
 
 constexpr std::string_view kFormats =
     "callgrind speedscope pprof folded svg csv bolt autofdo perf-script firefox chrome perfetto "
@@ -46,21 +50,21 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
      Completes::processes, "", kOfProcesses},
     {"command", 'c', "CMD", "launch CMD, split into words as a shell would", Group::target,
-     Completes::commands, "", kLive},
+     Completes::commands, "", kCounted},
     {"duration", 'd', "TIME", "stop after TIME: 30s, 1m (a bare number: s)", Group::target,
-     Completes::nothing, "", kLive},
+     Completes::nothing, "", kCounted},
     {"delay", 'D', "TIME", "let the target run TIME before the first sample", Group::target},
     {"follow", '\0', "WHAT", "fork,exec,all,none [launch: all, -p: exec]", Group::target,
-     Completes::choices, "all fork exec none", kLive},
+     Completes::choices, "all fork exec none", kCounted},
     {"threads", '\0', "WHICH", "all or main [all]", Group::target, Completes::choices, "all main",
-     kLive},
+     kCounted},
     {"no-aslr", '\0', "", "launch without address randomisation", Group::target},
 
     {"interval", 'i', "TIME", "mean time between samples: 100us, 1ms [100us]", Group::sampling,
-     Completes::nothing, "", kLive},
+     Completes::nothing, "", kCounted},
     {"frequency", 'F', "HZ", "the same as a rate", Group::sampling, Completes::nothing, "", kLive},
     {"overhead", '\0', "PCT", "what profiling may cost; 0: no limit [25]", Group::sampling,
-     Completes::nothing, "", kLive},
+     Completes::nothing, "", kCounted},
     {"wall", '\0', "", "show blocked time too, not only time on a CPU", Group::sampling,
      Completes::nothing, "", kLive},
     {"trace-prob", 't', "P", "share of samples that collect a stack [1]", Group::sampling},
@@ -70,8 +74,10 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"no-instrumentation", 'n', "", "sampling only", Group::exact},
     {"single", 's', "HOW", "count every executed block: by copies, or by steps", Group::exact,
      Completes::choices, "copies step", kRecord, true},
-    {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact},
-    {"no-copies", '\0', "", "hot code is not counted in instrumented copies", Group::exact},
+    {"allow-bottlenecking", 'a', "", "keep probes however hot they are", Group::exact,
+     Completes::nothing, "", kCountToo},
+    {"no-copies", '\0', "", "hot code is not counted in instrumented copies", Group::exact,
+     Completes::nothing, "", kCountToo},
     {"derive", '\0', "", "no probe if its count follows from others", Group::exact},
     {"coverage", '\0', "LEVEL", "what is reached at all: block or function", Group::exact,
      Completes::choices, "block function", kRecord, true},
@@ -92,15 +98,24 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"when-full", '\0', "HOW", "trace: flush, keep (the newest), discard [flush]", Group::trace,
      Completes::choices, "flush keep discard"},
     {"buffer", '\0', "EVENTS", "trace: kept or not discarded, a thread [65536]", Group::trace},
+    {"trace-size", '\0', "SIZE", "trace: how large trace.sp may become: 500MB", Group::trace},
+    {"control", '\0', "PATH", "a socket for superprofiler ctl PATH on, off, ..", Group::trace,
+     Completes::files},
+    {"start-off", '\0', "", "nothing is traced before ctl PATH on or a trigger", Group::trace},
+    {"trigger", '\0', "SPEC", "F@on, off, flush or stop[,if=dur>1ms][,after=N]", Group::trace},
     {"filters", '\0', "FILE", "which functions are traced: rules in TOML", Group::trace,
      Completes::files, "", kFilters},
     {"attr-list", '\0', "FILE", "the same as an attribute list of XRay", Group::trace,
      Completes::files, "", kFilters},
+    {"learn", '\0', "TIME", "trace: after TIME, without what costs most", Group::trace},
+    {"keep-overhead", '\0', "PCT", "learn: what the rest may cost [5]", Group::trace},
     {"emit", '\0', "WHERE", "tree: send what is new to unix:PATH or fd:N", Group::trace},
     {"emit-every", '\0', "TIME", "emit: how often, 10ms or more [1s]", Group::trace},
     {"emit-addresses", '\0', "", "emit: no names", Group::trace},
     {"emit-budget", '\0', "SIZE", "emit: less often from 90 % of it on: 10MB/day", Group::trace},
-    {"label", '\0', "K=V", "emit: tells the reader, such as commit=abc", Group::trace},
+    {"label", '\0', "K=V", "emit, push: tells the reader, such as commit=abc", Group::trace},
+    {"push", '\0', "URL", "samples to a Pyroscope server as they come", Group::trace},
+    {"push-every", '\0', "TIME", "push: how often, 1s or more [10s]", Group::trace},
 
     {"source-map", '\0', "FROM=TO", "coverage: where the sources are now", Group::output,
      Completes::nothing, "", kSources},
@@ -115,6 +130,10 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::choices, kFormats, kConvertOnly},
     {"module", '\0', "FILE", "convert: for bolt, autofdo: a library [the program]", Group::output,
      Completes::files, "", kConvertOnly},
+    {"symbols", '\0', "FILE", "convert: names of functions in traces of Spoor", Group::output,
+     Completes::files, "", kConvertOnly},
+    {"counts", '\0', "", "coverage: how often, by blocks.tsv of a run with -a or -s", Group::output,
+     Completes::nothing, "", kCoverageOnly},
     {"sort", '\0', "BY", "report, top: self, total or calls first [self]", Group::output,
      Completes::choices, "self total calls max", kSorted},
     {"once", '\0', "", "top: one table", Group::output, Completes::nothing, "", kTopOnly},
@@ -130,6 +149,16 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::nothing, "", kReportOnly},
     {"fail-on", '\0', "RULE", "diff: status 1 if RULE is broken: total>5%, F:calls>0",
      Group::output, Completes::nothing, "", kDiffOnly},
+    {"args", '\0', "VALUES", "count: by arguments: arg1:s,arg2:d", Group::output,
+     Completes::nothing, "", kCountOnly},
+    {"ret", '\0', "TYPE", "count: by what they return: d u x p c f s", Group::output,
+     Completes::choices, "d u x p c f s", kCountOnly},
+    {"hist", '\0', "", "count: histogram of durations, or of the value named last", Group::output,
+     Completes::nothing, "", kCountOnly},
+    {"by", '\0', "WHAT", "count: by args, caller, thread", Group::output, Completes::choices,
+     "args caller thread", kCountOnly},
+    {"if", '\0', "COND", "count: only calls such as arg1>4096, ret<0", Group::output,
+     Completes::nothing, "", kCountOnly},
     {"limit", '\0', "N", "diff: the N functions that differ most; 0: all [20]", Group::output,
      Completes::nothing, "", kLimited},
     {"graph", '\0', "", "report: --trace: the calls in the order of their times", Group::output,

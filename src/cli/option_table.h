@@ -18,9 +18,11 @@ enum class Command : std::uint8_t {
   info,
   dump,
   top,
+  count,
   coverage,
   xray,
-  symbols
+  symbols,
+  ctl
 };
 
 /// Some of the commands, as bits.

@@ -29,6 +29,10 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<TopOptions> read_top(const Arguments& given);
 
+[[nodiscard]] core::Result<CountOptions> read_count(const Arguments& given);
+/// "c:str*" is the functions str* of the module c. Names of C++ may have "::".
+[[nodiscard]] CountPattern split_pattern(std::string_view text);
+
 [[nodiscard]] core::Result<XrayOptions> read_xray(const Arguments& given);
 
 [[nodiscard]] core::Result<SymbolsOptions> read_symbols(const Arguments& given);
@@ -47,8 +51,25 @@ namespace sp::cli {
 /// --trace and what is for it alone, after the other options of counting.
 [[nodiscard]] core::Result<void> read_trace_options(const Arguments& given, RecordOptions& options);
 
+/// --control, --start-off and --trigger, which both have.
+[[nodiscard]] core::Result<void> read_trace_control(const Arguments& given, RecordOptions& options);
+
+/// "FUNC@ACTION[,if=dur>TIME|argN>V][,after=N][,depth=N]"
+[[nodiscard]] core::Result<core::TraceTrigger> read_trigger(std::string_view text);
+
+[[nodiscard]] core::Result<CtlOptions> read_ctl(const Arguments& given);
+
+/// --learn and --keep-overhead, of a trace.
+[[nodiscard]] core::Result<void> read_learn_options(const Arguments& given, RecordOptions& options);
+
 /// --tree, --emit and what is for them alone, after the other options of counting.
 [[nodiscard]] core::Result<void> read_tree_options(const Arguments& given, RecordOptions& options);
+
+/// --push and what is for it alone, after the other options of counting.
+[[nodiscard]] core::Result<void> read_push_options(const Arguments& given, RecordOptions& options);
+
+/// --label: "NAME=VALUE" each.
+[[nodiscard]] core::Result<std::vector<std::string>> read_labels(const Arguments& given);
 
 /// --coverage and what is for it alone, after the other options of counting.
 [[nodiscard]] core::Result<void> read_coverage_options(const Arguments& given,

@@ -17,9 +17,11 @@ namespace sp::cli {
 [[nodiscard]] std::string info_help_text();
 [[nodiscard]] std::string dump_help_text();
 [[nodiscard]] std::string top_help_text();
+[[nodiscard]] std::string count_help_text();
 [[nodiscard]] std::string coverage_help_text();
 [[nodiscard]] std::string xray_help_text();
 [[nodiscard]] std::string symbols_help_text();
+[[nodiscard]] std::string ctl_help_text();
 [[nodiscard]] std::string version_text();
 
 /// A script for `shell`: bash, zsh or fish; "" for any other.

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <string_view>
 
 #include "cli/read.h"
+#include "cli/sizes.h"
 #include "cli/values.h"
 
 namespace sp::cli {
@@ -13,12 +16,16 @@ using core::fail;
 using core::Result;
 
 constexpr double kMostEvents = 1e9;
+constexpr std::uint64_t kSmallestTrace = 100'000;  // bytes: names take some of them
 
 Result<void> refuse_without_trace(const Arguments& given) {
   for (const char* of_trace :
-       {"min-duration", "max-depth", "when-full", "buffer", "filters", "attr-list"}) {
+       {"min-duration", "max-depth", "when-full", "buffer", "trace-size", "filters", "attr-list",
+        "control", "start-off", "trigger", "learn", "keep-overhead"}) {
+    constexpr auto kOfTreeToo = std::to_array<std::string_view>(
+        {"filters", "attr-list", "control", "start-off", "trigger"});
     const bool is_of_tree_too =
-        std::string_view(of_trace) == "filters" || std::string_view(of_trace) == "attr-list";
+        std::find(kOfTreeToo.begin(), kOfTreeToo.end(), of_trace) != kOfTreeToo.end();
     if (given.has(of_trace) && !(is_of_tree_too && given.has("tree"))) {
       return fail(fmt::format("--{} is for --trace; add --trace, or leave it out", of_trace));
     }
@@ -57,6 +64,13 @@ Result<void> read_limits(const Arguments& given, TraceOptions& trace) {
     }
     trace.buffer = static_cast<std::size_t>(*events);
   }
+  if (const auto value = given.last("trace-size")) {
+    const auto bytes = parse_size("--trace-size", *value, kSmallestTrace);
+    if (!bytes) {
+      return tl::unexpected(bytes.error());
+    }
+    trace.most_bytes = *bytes;
+  }
   return {};
 }
 
@@ -74,6 +88,9 @@ Result<void> read_seen_calls(const Arguments& given, std::string_view option,
   }
   options.filters = given.all("filters");
   options.attr_lists = given.all("attr-list");
+  if (auto read = read_trace_control(given, options); !read) {
+    return read;
+  }
   for (const char* of_blocks : {"derive", "no-copies"}) {
     if (given.has(of_blocks)) {
       options.notes.push_back(
@@ -95,6 +112,9 @@ Result<void> read_trace_options(const Arguments& given, RecordOptions& options) 
   if (!has_room) {
     return fail(
         "--buffer is for --when-full keep or discard; without it events are written as they come");
+  }
+  if (auto read = read_learn_options(given, options); !read) {
+    return read;
   }
   return read_limits(given, options.trace.emplace());
 }

@@ -16,7 +16,37 @@ std::string trace_help_text() {
       text += option_line(row);
     }
   }
-  return text + "All other options are in superprofiler --help.\n";
+  return text +
+         "\n--control PATH makes a socket, by which superprofiler ctl PATH COMMAND switches\n"
+         "the trace off and on. A trigger does that by itself: 'F@on' or @off when F is\n"
+         "called; @flush writes what is kept, @stop ends the run; ,if=dur>50ms when a call\n"
+         "has taken longer, ,if=arg1>5 by an integer argument; ,after=N not the first N\n"
+         "times; ,depth=1 not in a recursion. --when-full keep and a trigger\n"
+         "'F@flush,if=dur>50ms' are a flight recorder.\n"
+         "All other options are in superprofiler --help.\n";
+}
+
+std::string ctl_help_text() {
+  std::string text =
+      "superprofiler ctl PATH COMMAND [ARG]: sends a command to a run that has made the\n"
+      "socket PATH (option control), and prints the answer, a line of JSON.\n\n"
+      "  status      is the trace on; how many events, what was lost\n"
+      "  off         removes all breakpoints: every byte of the program is its file's\n"
+      "  on          puts them back; calls that are open are entered before\n"
+      "  flush       writes what is kept (if the trace keeps the newest) to trace.sp\n"
+      "  clear       forgets what was recorded so far; trace.sp begins again\n"
+      "  files       the run's files and what is in them\n"
+      "  prune AGE   removes finished runs beside it that are older than AGE: 30m, 12h\n"
+      "  config      how the run was started\n"
+      "  stop        ends the run as -d does\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::ctl)) {
+      text += option_line(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 1 if the answer is that it was not done; 2 if the command line is\n"
+         "wrong; 125 if nobody listens at PATH.\n";
 }
 
 }  // namespace sp::cli

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/read.h"
+#include "cli/sizes.h"
 #include "cli/values.h"
 
 namespace sp::cli {
@@ -14,13 +15,13 @@ namespace {
 using core::fail;
 using core::Result;
 
-constexpr std::size_t kLongestSocketPath = 107;  // sun_path, with its NUL: unix(7)
 constexpr Duration kShortestPeriod = std::chrono::milliseconds(10);
 constexpr double kMostDescriptors = 1 << 20;
 
 Result<void> refuse_without_tree(const Arguments& given) {
   for (const char* of_tree : {"emit", "emit-every", "emit-addresses", "emit-budget", "label"}) {
-    if (given.has(of_tree)) {
+    const bool is_of_push = std::string_view(of_tree) == "label" && given.has("push");
+    if (given.has(of_tree) && !is_of_push) {
       return fail(
           fmt::format("--{} sends the tree of --tree; add --tree, or leave it out", of_tree));
     }
@@ -53,18 +54,10 @@ struct NamedFactor {
   std::string_view name;
   double factor;
 };
-constexpr std::array<NamedFactor, 7> kSizes{{{"B", 1},
-                                             {"kB", 1e3},
-                                             {"KB", 1e3},
-                                             {"MB", 1e6},
-                                             {"GB", 1e9},
-                                             {"KiB", 1024},
-                                             {"MiB", 1024.0 * 1024}}};
 constexpr std::array<NamedFactor, 4> kTimes{{{"s", 1}, {"min", 60}, {"h", 3600}, {"day", 86'400}}};
 
-template <std::size_t size>
-double factor_of(const std::array<NamedFactor, size>& rows, std::string_view name) {
-  for (const NamedFactor& row : rows) {
+double seconds_in(std::string_view name) {
+  for (const NamedFactor& row : kTimes) {
     if (row.name == name) {
       return row.factor;
     }
@@ -79,9 +72,8 @@ Result<void> read_budget(std::string_view value, EmitTo& emit) {
   double number = 0;
   const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), number);
   const auto unit = size.substr(static_cast<std::size_t>(end - size.data()));
-  const double seconds =
-      slash == std::string_view::npos ? 0 : factor_of(kTimes, value.substr(slash + 1));
-  const double bytes = number * factor_of(kSizes, unit);
+  const double seconds = slash == std::string_view::npos ? 0 : seconds_in(value.substr(slash + 1));
+  const double bytes = number * bytes_in(unit);
   if (error != std::errc() || seconds == 0 || !(bytes >= 1) || bytes > 1e18) {
     return fail(fmt::format(
         "--emit-budget: '{}' is not a size in a time, such as 10MB/day (B, kB, MB, GB, KiB, MiB; "
@@ -114,12 +106,11 @@ Result<EmitTo> read_emit(const Arguments& given) {
     }
   }
   emit.has_names = !given.has("emit-addresses");
-  emit.labels = given.all("label");
-  for (const std::string& label : emit.labels) {
-    if (label.find('=') == std::string::npos || label.starts_with('=')) {
-      return fail(fmt::format("--label: '{}' is not NAME=VALUE, such as commit=abc", label));
-    }
+  auto labels = read_labels(given);
+  if (!labels) {
+    return tl::unexpected(labels.error());
   }
+  emit.labels = *std::move(labels);
   return emit;
 }
 
@@ -142,7 +133,8 @@ Result<void> read_tree_options(const Arguments& given, RecordOptions& options) {
     return {};
   }
   for (const char* of_emission : {"emit-every", "emit-addresses", "emit-budget", "label"}) {
-    if (given.has(of_emission)) {
+    const bool is_of_push = std::string_view(of_emission) == "label" && given.has("push");
+    if (given.has(of_emission) && !is_of_push) {
       return fail(
           fmt::format("--{} is for --emit; add --emit unix:PATH, or leave it out", of_emission));
     }

@@ -129,16 +129,16 @@ std::vector<std::string> split_list(std::string_view text) {
   return names;
 }
 
-Result<void> check_function_pattern(std::string_view text) {
+Result<void> check_function_pattern(std::string_view text, std::string_view option) {
   if (text.size() < 2 || text.front() != '/' || text.back() != '/') {
     return {};
   }
   try {
     const std::regex regex(std::string(text.substr(1, text.size() - 2)));
   } catch (const std::regex_error& error) {
-    return fail(fmt::format(
-        "--only-funcs: '{}' is not a regular expression ({}); fix it, or write a name or a glob",
-        text, error.what()));
+    return fail(
+        fmt::format("{}: '{}' is not a regular expression ({}); fix it, or write a name or a glob",
+                    option, text, error.what()));
   }
   return {};
 }

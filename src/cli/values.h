@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,11 @@ enum class Unit { microseconds, seconds };
 /// unbalanced brackets is one name (operator<).
 [[nodiscard]] std::vector<std::string> split_list(std::string_view text);
 
-/// Fails if a name of --only-funcs is an invalid /regex/. Other names may be any text.
-[[nodiscard]] core::Result<void> check_function_pattern(std::string_view text);
+/// Fails if a name that `option` gives is an invalid /regex/. Other names may be any text.
+[[nodiscard]] core::Result<void> check_function_pattern(std::string_view text,
+                                                        std::string_view option = "--only-funcs");
+
+/// Of sun_path, without its NUL: unix(7).
+inline constexpr std::size_t kLongestSocketPath = 107;
 
 }  // namespace sp::cli

@@ -19,6 +19,8 @@ struct CandidateFunction {
   /// False if neither a symbol's size nor an unwind entry gives `end`, which is then where the next
   /// function begins or the section ends.
   bool has_known_end = true;
+  /// An IFUNC's: it returns the address of the function that is to be called.
+  bool is_resolver = false;
 
   bool operator==(const CandidateFunction&) const = default;
 };

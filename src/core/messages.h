@@ -8,14 +8,17 @@
 #include <variant>
 #include <vector>
 
+#include "core/call_counts.h"
 #include "core/clock.h"
 #include "core/code_counts.h"
+#include "core/crash.h"
 #include "core/function_trace.h"
 #include "core/ids.h"
 #include "core/mapping.h"
 #include "core/module.h"
 #include "core/probed_code.h"
 #include "core/stack.h"
+#include "core/trace_request.h"
 
 /// The messages that the stages exchange:
 ///   supervisor --StopEvent--> analyzer --Record--> profiler
@@ -88,6 +91,9 @@ using CodeProbed = ProbedCode<Address>;
 /// What the event's thread did since the last such event (--trace).
 using FunctionsTraced = TraceBatch<Address>;
 
+/// What `superprofiler count` asks of calls, of the event's process.
+using CallsCounted = CallGroups<Address>;
+
 /// A thread was single-stepped for a while after a sample: the instructions in order.
 struct Stepped {
   struct At {
@@ -98,9 +104,10 @@ struct Stepped {
   std::vector<At> path;  // the last instruction was not executed
 };
 
-using StopDetail = std::variant<Sampled, OffCpuSample, MappingSnapshot, ProcessStarted,
-                                ProcessEnded, ThreadStarted, ThreadEnded, Lost, SnapshotWanted,
-                                CodeCounted, CodeProbed, FunctionsTraced, Stepped>;
+using StopDetail =
+    std::variant<Sampled, OffCpuSample, MappingSnapshot, ProcessStarted, ProcessEnded,
+                 ThreadStarted, ThreadEnded, Lost, SnapshotWanted, CodeCounted, CodeProbed,
+                 FunctionsTraced, CallsCounted, TraceRequest, Stepped, Crashed>;
 
 struct StopEvent {
   ProcessId process;
@@ -130,7 +137,7 @@ struct ProbeFunctions {
   std::vector<Address> entries;  // instrument these when they are called next
 };
 
-using Request = std::variant<LargerStackDump, StopBlocked, ProbeFunctions>;
+using Request = std::variant<LargerStackDump, StopBlocked, ProbeFunctions, CrashResolved>;
 
 // ---- analyzer -> profiler --------------------------------------------------------------------
 
@@ -188,6 +195,11 @@ struct TraceEventsTaken {
   TraceBatch<ModuleOffset> batch;
 };
 
+struct CallCountsTaken {
+  ProcessId process;
+  CallGroups<ModuleOffset> calls;
+};
+
 /// What single steps showed about a module's code.
 struct CodeExplored {
   std::uint64_t windows = 0;
@@ -197,8 +209,8 @@ struct CodeExplored {
   std::uint64_t disagreements = 0;
 };
 
-using Record =
-    std::variant<ModuleSeen, SampleTaken, ProcessSeen, ThreadSeen, SamplesLost, SnapshotWanted,
-                 CodeCountsTaken, ProbeCountsTaken, TraceEventsTaken, CodeExplored>;
+using Record = std::variant<ModuleSeen, SampleTaken, ProcessSeen, ThreadSeen, SamplesLost,
+                            SnapshotWanted, CodeCountsTaken, ProbeCountsTaken, TraceEventsTaken,
+                            CallCountsTaken, TraceRequest, CodeExplored, CrashSeen>;
 
 }  // namespace sp::core

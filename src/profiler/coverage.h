@@ -43,6 +43,11 @@ struct CoverageTable {
     bool is_function = false;               // it stands for a function as a whole
     core::Flow flow = core::Flow::next;     // of its last instruction,
     std::optional<std::uint64_t> leads_to;  // and the ELF address that this leads to
+    struct Ways {
+      std::uint64_t continued = 0;
+      std::uint64_t taken = 0;
+    };
+    std::optional<Ways> ways{};  // of a branch, if they were counted
   };
 
   std::vector<Module> modules;

@@ -88,4 +88,13 @@ std::string command_text(const std::vector<std::string>& command) {
   return text;
 }
 
+std::string title_text(const core::RunFacts& facts) {
+  return facts.command.empty() ? facts.name : command_text(facts.command);
+}
+
+std::string subtitle_text(const core::RunFacts& facts, const SampleCounts& counts, bool wall) {
+  return fmt::format("{}, {}, {}", sampling_text(facts, counts, wall), duration_text(facts.elapsed),
+                     overhead_text(facts.cost));
+}
+
 }  // namespace sp::profiler

@@ -23,6 +23,12 @@ namespace sp::profiler {
 /// The cost to the target: "overhead about 1.20 %".
 [[nodiscard]] std::string overhead_text(const core::Cost& cost);
 
+/// Of a run's picture: its command, or its name.
+[[nodiscard]] std::string title_text(const core::RunFacts& facts);
+/// And what its numbers are, with the time and the cost.
+[[nodiscard]] std::string subtitle_text(const core::RunFacts& facts, const SampleCounts& counts,
+                                        bool wall);
+
 /// The command as a shell would read it, for a title.
 [[nodiscard]] std::string command_text(const std::vector<std::string>& command);
 

@@ -175,10 +175,16 @@ class Joining {
     std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> in_line;
     for (const Row& row : rows) {
       const LineRange* const line = line_at(lines, row.offset + row.size - 1);
-      if (row.flow != core::Flow::branch || !row.leads_to || line == nullptr) {
+      if (row.flow != core::Flow::branch || !(row.leads_to || row.ways) || line == nullptr) {
         continue;
       }
       const std::uint32_t number = in_line[{line->source.file, line->source.line}]++;
+      if (row.ways) {
+        auto& [on, off] = files_[line->source.file].branches[{line->source.line, number}];
+        on = std::max(on.value_or(0), row.ways->continued);
+        off = std::max(off.value_or(0), row.ways->taken);
+        continue;
+      }
       const Row* const continued = ways.only_way_to(row.offset + row.size);
       const Row* const taken = ways.only_way_to(*row.leads_to);
       if (continued == nullptr || taken == nullptr || continued == taken) {

@@ -56,8 +56,8 @@ using LinesOf = std::function<symbols::FunctionLines(std::uint32_t module, std::
 
 /// Joins blocks with line tables. A line has the most hits of the blocks in which it has code, 0
 /// where that is in none; that with a function's name has the function's. A branch is given where
-/// each of its ways leads to a block that nothing else leads to, so that these tell how often it
-/// was taken.
+/// its ways were counted, or each of them leads to a block that nothing else leads to, so that
+/// these tell how often it was taken.
 [[nodiscard]] SourceCoverage source_coverage(const CoverageTable& table, const LinesOf& lines_of);
 
 /// A directory of the sources and where it is now (--source-map A=B).

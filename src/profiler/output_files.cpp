@@ -4,17 +4,35 @@
 #include <utility>
 
 #include "profiler/coverage_files.h"
+#include "profiler/recorder.h"
 #include "profiler/trace_recorder.h"
 
 namespace sp::profiler {
 namespace {
 
 /// Not of every run: one left from a run that was overwritten would not match the others.
-constexpr std::array kSomeFiles{
-    kFlameGraph,       kBlocks,           kEdges,           kSymbols, TraceRecorder::kFile, kTree,
-    kCoverageFiles[0], kCoverageFiles[1], kCoverageFiles[2]};
+constexpr std::array kSomeFiles{kFlameGraph,
+                                kBlocks,
+                                kEdges,
+                                kSymbols,
+                                TraceRecorder::kFile,
+                                kTree,
+                                kCoverageFiles[0],
+                                kCoverageFiles[1],
+                                kCoverageFiles[2],
+                                kLearnedRules};
 
 }  // namespace
+
+std::vector<std::string> names_of_files(const std::vector<Output>& outputs) {
+  std::vector<std::string> names;
+  names.reserve(outputs.size() + 1);
+  for (const Output& output : outputs) {
+    names.push_back(output.name);
+  }
+  names.emplace_back(Recorder::kFile);
+  return names;
+}
 
 std::vector<Output> write_outputs(RunDirectory& directory, std::vector<Output> outputs,
                                   WrittenRun& written) {

@@ -1,7 +1,5 @@
 #include "profiler/profiler.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -17,6 +15,7 @@
 #include "profiler/formats/run_json.h"
 #include "profiler/output_files.h"
 #include "profiler/pc_samples.h"
+#include "profiler/push/http_post.h"
 #include "profiler/trace_files.h"
 
 namespace sp::profiler {
@@ -24,11 +23,13 @@ namespace {
 
 constexpr std::size_t kTopFunctions = 50;
 constexpr std::size_t kTopBlocks = 50;
+constexpr core::Duration kLongestPost = std::chrono::seconds(30);
 
-FlameHeading heading_of(const core::RunFacts& facts, const SampleCounts& counts, bool wall) {
-  std::string subtitle = sampling_text(facts, counts, wall);
-  subtitle += fmt::format(", {}, {}", duration_text(facts.elapsed), overhead_text(facts.cost));
-  return {facts.command.empty() ? facts.name : command_text(facts.command), subtitle};
+Output flame_output(const core::RunFacts& facts, const NamedProfile& named, bool wall) {
+  return {std::string(kFlameGraph), [&facts, &named, wall](std::ostream& out) {
+            write_flamegraph_svg(out, named,
+                                 {title_text(facts), subtitle_text(facts, named.counts, wall)});
+          }};
 }
 
 }  // namespace
@@ -40,18 +41,28 @@ Profiler::Profiler(ProfilerOptions options, core::Channel<core::Record>& records
       namer_(std::move(namer)),
       directory_(std::move(directory)),
       profile_(options_.by_thread, options_.max_nodes),
+      crashes_(directory_),
       recorder_(directory_, options_.started,
                 [this] {
                   const core::RunFacts facts =
                       options_.facts_now ? options_.facts_now() : core::RunFacts();
                   return recorder_state(report(facts, true, nullptr), nullptr);
                 }),
-      trace_(directory_, options_.started, options_.facts_now) {
+      trace_(directory_, options_.started, options_.facts_now, options_.trace_bytes) {
   if (options_.counting == Counting::treed) {
     tree_.emplace(
         TreeRecorder::Options{options_.by_thread, options_.wall, options_.started, options_.version,
                               options_.facts_now, options_.planned_functions, options_.emit},
         *namer_);
+  }
+  if (options_.push) {
+    push_ = std::make_unique<Pusher>(
+        *options_.push,
+        Pusher::Run{options_.by_thread, options_.wall, options_.started, options_.version,
+                    options_.facts_now},
+        [](const HttpRequest& request, const std::function<bool()>& is_over) {
+          return http_post(request, kLongestPost, is_over);
+        });
   }
 }
 
@@ -79,6 +90,9 @@ void Profiler::tick() {
   if (tree_) {
     tree_->tick(now);
   }
+  if (push_) {
+    push_->tick(now, *namer_);
+  }
   if (options_.on_tick && now >= next_status_) {
     next_status_ = now + options_.tick;
     options_.on_tick();
@@ -91,7 +105,10 @@ void Profiler::take(core::Record&& record) {
         using Detail = std::decay_t<decltype(detail)>;
         if constexpr (std::is_same_v<Detail, core::SnapshotWanted>) {
           write_snapshot();
-        } else if constexpr (std::is_same_v<Detail, core::SampleTaken>) {
+        } else if constexpr (std::is_same_v<Detail, core::TraceRequest>) {
+          serve(detail);
+        } else if constexpr (std::is_same_v<Detail, core::SampleTaken> ||
+                             std::is_same_v<Detail, core::CrashSeen>) {
           take(detail);
         } else if constexpr (std::is_same_v<Detail, core::CodeCountsTaken>) {
           code_.add(detail);
@@ -100,6 +117,8 @@ void Profiler::take(core::Record&& record) {
         } else if constexpr (std::is_same_v<Detail, core::ProbeCountsTaken> ||
                              std::is_same_v<Detail, core::CodeExplored>) {
           probed_.add(detail);
+        } else if constexpr (std::is_same_v<Detail, core::CallCountsTaken>) {
+          // of `superprofiler count` alone
         } else if constexpr (std::is_same_v<Detail, core::ThreadSeen>) {
           recorder_.thread_changed(profile_.add(detail));
         } else if constexpr (std::is_same_v<Detail, core::ModuleSeen>) {
@@ -111,6 +130,12 @@ void Profiler::take(core::Record&& record) {
                       std::is_same_v<Detail, core::SamplesLost>) {
           if (tree_) {
             tree_->add(detail);
+          }
+        }
+        if constexpr (std::is_same_v<Detail, core::ModuleSeen> ||
+                      std::is_same_v<Detail, core::ThreadSeen>) {
+          if (push_) {
+            push_->add(detail);
           }
         }
         if constexpr (std::is_same_v<Detail, core::ModuleSeen>) {
@@ -125,51 +150,13 @@ void Profiler::take(core::Record&& record) {
       record);
 }
 
-void Profiler::take(const core::SampleTaken& sample) {
-  recorder_.add(sample, profile_.add(sample), profile_);
-  if (tree_) {
-    tree_->add(sample);
-  }
-  open_files_of(sample.stack);
-  const SampleCounts& counts = profile_.counts();
-  progress_.on_cpu.store(counts.on_cpu, std::memory_order_relaxed);
-  progress_.blocked.store(counts.blocked, std::memory_order_relaxed);
-  progress_.truncated.store(counts.truncated, std::memory_order_relaxed);
-}
-
-/// Opening debug information takes up to seconds: do it while the target runs, not while the user
-/// waits for the results.
-void Profiler::open_files_of(const core::Stack& stack) {
-  if (unopened_.empty()) {
-    return;
-  }
-  for (const core::Frame& frame : stack.frames) {
-    if (unopened_.erase(frame.where.module) > 0) {
-      (void)namer_->name(frame.where, frame.is_return_address);
-    }
-  }
-}
-
-void Profiler::write_snapshot() {
-  if (!options_.facts_now) {
-    return;
-  }
-  const core::Result<WrittenRun> written = write_files(options_.facts_now(), true);
-  if (!written) {
-    core::log_error("no snapshot: {}", written.error().message());
-    return;
-  }
-  for (const core::Error& failure : written->failures) {
-    core::log_error("snapshot: {}", failure.message());
-  }
-  core::log_note("snapshot of {} samples written to {}", written->counts.total(),
-                 written->directory);
-}
-
 core::Result<WrittenRun> Profiler::finish(const core::RunFacts& facts) {
   auto written = write_files(facts, false);
   if (tree_) {
     tree_->finish(facts);
+  }
+  if (push_ && !push_->finish(facts, *namer_)) {
+    core::log_note("--push: the server has not got everything; recording.sp has it");
   }
   return written;
 }
@@ -190,10 +177,7 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
       {"functions.tsv", [&](std::ostream& out) { write_functions_tsv(out, functions, context); }},
       {"stacks.folded", [&](std::ostream& out) { write_folded(out, named); }}};
   if (options_.flame) {
-    outputs.push_back({std::string(kFlameGraph), [&](std::ostream& out) {
-                         write_flamegraph_svg(out, named,
-                                              heading_of(facts, named.counts, options_.wall));
-                       }});
+    outputs.push_back(flame_output(facts, named, options_.wall));
   }
   if (has_blocks) {
     outputs.push_back(
@@ -216,16 +200,18 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   const std::size_t top = std::min(kTopFunctions, functions.size());
   written.top.assign(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(top));
-  if (options_.counting == Counting::traced) {
-    write_trace_files({trace_, directory_, profile_, *namer_}, run, options_.traced_functions,
-                      written);
-  }
   if (tree_) {
     outputs.push_back(tree_->output(facts, snapshot, profile_));
     written.tree = tree_->totals();
   }
+  run.files = names_of_files(outputs);
+  if (options_.counting == Counting::traced) {
+    write_trace_files({trace_, directory_, profile_, *namer_, options_.learns}, run,
+                      options_.traced_functions, written);
+  }
   std::vector<Output> failed = write_outputs(directory_, std::move(outputs), written);
   record_set(run, named, written, failed);
+  crashes_.complete(written.crashes, written.files, written.failures);
   if (!failed.empty() && !snapshot) {
     write_to_fallback(failed, facts.name, written);
   }

@@ -17,6 +17,7 @@
 #include "core/run_facts.h"
 #include "profiler/code_profile.h"
 #include "profiler/counted_span.h"
+#include "profiler/crash/crash_recorder.h"
 #include "profiler/formats/run_json.h"
 #include "profiler/formats/symbols_tsv.h"
 #include "profiler/line_coverage.h"
@@ -26,6 +27,8 @@
 #include "profiler/output_files.h"
 #include "profiler/probed_profile.h"
 #include "profiler/profile.h"
+#include "profiler/push/push_options.h"
+#include "profiler/push/pusher.h"
 #include "profiler/recorder.h"
 #include "profiler/run_directory.h"
 #include "profiler/trace_recorder.h"
@@ -55,14 +58,21 @@ struct ProfilerOptions {
   core::Coverage coverage = core::Coverage::off;  // with Counting::covered
   std::vector<SourceMap> source_maps{};           // likewise
   std::size_t max_nodes = Profile::kMaxNodes;
+  std::uint64_t trace_bytes = 0;  // with Counting::traced: how large trace.sp may be; 0: any size
   /// With Counting::traced: every function of the files whose functions are traced.
   std::function<std::vector<SymbolRow>()> traced_functions{};
+  bool learns = false;  // likewise: learned.toml is written
   /// With Counting::treed: the functions of a file that have places; see ContextTree.
   std::function<ContextTree::Planned(const core::Module&)> planned_functions{};
   std::optional<EmitOptions> emit{};  // likewise: who gets the tree while it grows
+  std::optional<PushOptions> push{};  // who gets the samples as they come
   std::string version{};              // of superprofiler, for run.json
   /// Called on the profiler thread for a snapshot: what is known of the run by then.
   std::function<core::RunFacts()> facts_now{};
+  /// Called on the profiler thread when it has done what was asked of a trace.
+  std::function<void(const core::TraceRequest&)> on_request_served{};
+  /// Called on the profiler thread when it has opened what it reads of a process that has crashed.
+  std::function<void(core::ProcessId)> on_crash{};
   /// Called on the profiler thread about every `tick`, for a status line.
   std::function<void()> on_tick{};
   core::Duration tick = std::chrono::milliseconds(200);
@@ -97,8 +107,10 @@ class Profiler {
   void take(core::Record&& record);
   void tick();
   void take(const core::SampleTaken& sample);
+  void take(const core::CrashSeen& crash);
   void open_files_of(const core::Stack& stack);
   void write_snapshot();
+  void serve(const core::TraceRequest& request);
   [[nodiscard]] core::Result<WrittenRun> write_files(const core::RunFacts& facts, bool snapshot);
   [[nodiscard]] RunReport report(const core::RunFacts& facts, bool snapshot,
                                  const NamedCode* code) const;
@@ -116,9 +128,11 @@ class Profiler {
   Profile profile_;
   CodeProfile code_;
   ProbedProfile probed_;
+  CrashRecorder crashes_;
   Recorder recorder_;
   TraceRecorder trace_;
   std::optional<TreeRecorder> tree_;  // with Counting::treed
+  std::unique_ptr<Pusher> push_;      // null without --push
   core::TimePoint next_status_{};
   Progress progress_;
   std::set<core::ModuleId> unopened_;  // modules whose files were not read yet

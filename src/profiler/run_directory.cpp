@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,6 +85,8 @@ core::Result<RunDirectory> RunDirectory::create(const std::string& directory,
   if (!fd) {
     return tl::unexpected(fd.error());
   }
+  // Tells others that the run goes on, whatever its files say: `ctl prune`.
+  (void)::flock(fd->get(), LOCK_SH | LOCK_NB);
   RunDirectory run(path, std::move(*fd), made_here);
   const std::string probe = temporary_name("probe");
   core::UniqueFd file(

@@ -23,6 +23,9 @@ class SummaryWriter {
 
   std::string run() {
     what();
+    for (const std::string& text : crash_texts(run_.crashes)) {
+      out_.paragraph(out_.warning(text));
+    }
     const bool counted_alone = run_.code && !run_.code->by_probes;
     if (counted_alone) {
       blocks();
@@ -38,7 +41,7 @@ class SummaryWriter {
     if (run_.tree) {
       out_.paragraph(tree_text(*run_.tree));
     } else if (facts_.trace) {
-      out_.paragraph(trace_text(*facts_.trace, run_.unwritten_events));
+      out_.paragraph(trace_text(*facts_.trace, run_.unwritten_events, run_.cleared_events));
     }
     if (run_.coverage) {
       out_.paragraph(coverage_text(*run_.coverage, run_.lines));

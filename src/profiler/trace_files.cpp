@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "profiler/describe.h"
+#include "profiler/formats/learned_toml.h"
 #include "profiler/output_files.h"
 
 namespace sp::profiler {
@@ -28,14 +30,26 @@ void write_trace_files(const TraceParts& parts, RunReport& report,
     note_file(parts.directory.write(std::string(kSymbols),
                                     [&](std::ostream& out) { write_symbols_tsv(out, table); }),
               written);
+    if (parts.learns) {
+      const LearnedRun run{command_text(report.facts.command), report.facts.started_at};
+      note_file(parts.directory.write(std::string(kLearnedRules),
+                                      [&](std::ostream& out) { write_learned(out, table, run); }),
+                written);
+    }
   }
   parts.trace.flush();
   written.unwritten_events = parts.trace.unwritten();
   if (report.facts.trace) {
     core::Tracing& trace = *report.facts.trace;
-    trace.events -= std::min(trace.events, written.unwritten_events);
+    written.cleared_events = parts.trace.cleared();
+    trace.events -= std::min(trace.events, written.unwritten_events + written.cleared_events);
     trace.lost += written.unwritten_events;
+    trace.cleared += written.cleared_events;
   }
+  for (const WrittenFile& file : written.files) {
+    report.files.push_back(file.name);
+  }
+  report.files.emplace_back(TraceRecorder::kFile);
   std::ostringstream facts;
   write_run_json(facts, report);
   note_file(parts.trace.write_set(parts.profile, parts.namer, facts.str(), !report.snapshot),

@@ -19,10 +19,12 @@ struct TraceParts {
   RunDirectory& directory;
   const Profile& profile;
   Namer& namer;
+  bool learns = false;
 };
 
 /// Writes what a run with --trace has beside its other files: the names and facts of trace.sp, and
-/// at the run's end symbols.tsv, with what `rows` returns if it is set. Events that could not be
+/// at the run's end symbols.tsv, with what `rows` returns if it is set, and with `learns`
+/// learned.toml. Events that could not be
 /// written become lost ones of `report`.
 void write_trace_files(const TraceParts& parts, RunReport& report,
                        const std::function<std::vector<SymbolRow>()>& rows, WrittenRun& written);

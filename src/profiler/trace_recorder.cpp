@@ -14,8 +14,11 @@ namespace sp::profiler {
 using core::Result;
 
 TraceRecorder::TraceRecorder(RunDirectory& directory, core::TimePoint started,
-                             std::function<core::RunFacts()> facts_now)
-    : directory_(directory), started_(started), facts_now_(std::move(facts_now)) {}
+                             std::function<core::RunFacts()> facts_now, std::uint64_t most_bytes)
+    : directory_(directory),
+      started_(started),
+      facts_now_(std::move(facts_now)),
+      most_bytes_(most_bytes) {}
 
 void TraceRecorder::add(const core::TraceEventsTaken& taken, const Profile& profile) {
   taken_ += taken.batch.events.size();
@@ -56,7 +59,8 @@ Result<void> TraceRecorder::write(const core::TraceEventsTaken& taken, const Pro
     }
     numbers.push_back(*number);
   }
-  if (taken.batch.events.empty() && taken.batch.lost == 0) {
+  const bool has_any = !taken.batch.events.empty() || taken.batch.lost != 0;
+  if (!has_any || !has_room_for(taken.batch.events.size())) {
     return {};
   }
   const auto thread = thread_number(taken.thread, taken.process);
@@ -152,7 +156,9 @@ void TraceRecorder::complete(std::span<SymbolRow> rows) const {
     const auto end = ends.find(row.id);
     if (end != ends.end()) {
       row.until = end->second;
-      row.reason = fmt::format("too-hot:{:.3f}", end->second);
+      if (!row.reason.starts_with("learned:")) {
+        row.reason = fmt::format("too-hot:{:.3f}", end->second);
+      }
     }
   }
 }
@@ -198,7 +204,7 @@ Result<void> TraceRecorder::write_names_and_facts(const Profile& profile, Namer&
   if (auto written = write_tasks(profile); !written) {
     return written;
   }
-  if (auto written = write_names(namer); !written) {
+  if (auto written = write_names(namer, 0); !written) {
     return written;
   }
   return writer_->write_facts(run_json, (core::Clock::now() - started_).count());
@@ -225,8 +231,8 @@ Result<void> TraceRecorder::write_tasks(const Profile& profile) {
   return {};
 }
 
-Result<void> TraceRecorder::write_names(Namer& namer) {
-  for (std::uint32_t number = 0; number < functions_.size(); ++number) {
+Result<void> TraceRecorder::write_names(Namer& namer, std::uint32_t from) {
+  for (std::uint32_t number = from; number < functions_.size(); ++number) {
     const Function& function = functions_[number];
     const symbols::NamedFrame& named = namer.name(function.traced.start, false).back();
     TraceFunction row;
@@ -246,6 +252,7 @@ Result<void> TraceRecorder::write_names(Namer& namer) {
     if (auto added = writer_->add_function(number, row); !added) {
       return added;
     }
+    named_ = std::max(named_, number + 1);
   }
   return {};
 }

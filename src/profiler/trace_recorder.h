@@ -29,19 +29,24 @@ class TraceRecorder {
   static constexpr std::string_view kFile = "trace.sp";
   static constexpr core::Duration kInterval = std::chrono::seconds(1);
 
-  /// `directory` must outlive it.
+  /// `directory` must outlive it. `most_bytes`: about how large the file may become; 0: no limit.
+  /// Events beyond that are not written, and counted.
   TraceRecorder(RunDirectory& directory, core::TimePoint started,
-                std::function<core::RunFacts()> facts_now);
+                std::function<core::RunFacts()> facts_now, std::uint64_t most_bytes = 0);
 
   void add(const core::TraceEventsTaken& taken, const Profile& profile);
   /// Says in which part of the run the functions were traced.
   void complete(std::span<SymbolRow> rows) const;
   /// Writes what is held if that is due.
   void tick(core::TimePoint now);
+  /// TraceAction::flush: writes what is held, and names for it. clear: begins the file again.
+  void serve(core::TraceAction action, const Profile& profile, Namer& namer);
   /// Writes the events that are held.
   void flush();
   /// How many events of add() are not in the file, after flush().
   [[nodiscard]] std::uint64_t unwritten() const;
+  /// How many events of add() were forgotten by TraceAction::clear.
+  [[nodiscard]] std::uint64_t cleared() const { return cleared_; }
   /// Writes the names of all that events have named, and run.json; with `last` says that nothing is
   /// missing. After an error it still writes what it can, and returns the first one of the run.
   [[nodiscard]] core::Result<WrittenFile> write_set(const Profile& profile, Namer& namer,
@@ -69,14 +74,21 @@ class TraceRecorder {
   [[nodiscard]] core::Result<void> write_names_and_facts(const Profile& profile, Namer& namer,
                                                          std::string_view run_json);
   [[nodiscard]] core::Result<void> write_tasks(const Profile& profile);
-  [[nodiscard]] core::Result<void> write_names(Namer& namer);
+  /// Of functions from that number on.
+  [[nodiscard]] core::Result<void> write_names(Namer& namer, std::uint32_t from);
   [[nodiscard]] std::uint64_t id_of(const Function& function) const;
+  /// That many events more fit into the file. Says once that it is full.
+  [[nodiscard]] bool has_room_for(std::uint64_t events);
+  void clear();
   void keep_error(const core::Result<void>& written);
   void keep_and_say(const core::Result<void>& written);
 
   RunDirectory& directory_;
   const core::TimePoint started_;
   const std::function<core::RunFacts()> facts_now_;
+  const std::uint64_t most_bytes_;
+  bool is_full_ = false;
+  std::uint64_t cleared_ = 0;
   std::unique_ptr<GrowingFile> file_;
   std::optional<TraceWriter> writer_;
   std::optional<core::Error> error_;  // the first one
@@ -85,6 +97,7 @@ class TraceRecorder {
   std::vector<Thread> threads_;
   std::unordered_map<core::ThreadId, std::uint32_t> thread_numbers_;
   std::vector<Function> functions_;
+  std::uint32_t named_ = 0;  // of functions_: have their names in the file
   std::unordered_map<core::ModuleOffset, std::uint32_t> function_numbers_;
   std::unordered_map<std::uint32_t, std::uint32_t> module_numbers_;  // by ModuleId
   std::vector<std::optional<std::uint32_t>> module_hashes_;          // nothing: it has no file

@@ -8,14 +8,25 @@
 
 namespace sp::profiler {
 
-std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten) {
-  std::string text =
-      fmt::format("trace: {} events", grouped(trace.events - std::min(trace.events, unwritten)));
+std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten, std::uint64_t cleared) {
+  const std::uint64_t missing = std::min(trace.events, unwritten + cleared);
+  std::string text = fmt::format("trace: {} events", grouped(trace.events - missing));
   if (trace.lost > 0) {
     text += fmt::format("; {} found no room (--buffer)", grouped(trace.lost));
   }
   if (unwritten > 0) {
     text += fmt::format("; {} could not be written", grouped(unwritten));
+  }
+  if (trace.cleared + cleared > 0) {
+    text += fmt::format("; {} were cleared", grouped(trace.cleared + cleared));
+  }
+  if (trace.times_off > 0) {
+    text += fmt::format("; it was off {} (calls of functions.tsv end with the first time on)",
+                        trace.times_off == 1 ? "once" : grouped(trace.times_off) + " times");
+  }
+  if (trace.learned > 0) {
+    text += fmt::format("; {} {} traced while learning only (learned.toml)", grouped(trace.learned),
+                        trace.learned == 1 ? "function was" : "functions were");
   }
   if (trace.too_hot > 0) {
     text += fmt::format(

@@ -8,7 +8,8 @@
 namespace sp::profiler {
 
 /// One sentence for the summary: how many events --trace has, and what is missing. `unwritten`: how
-/// many of `trace.events` could not be written.
-[[nodiscard]] std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten);
+/// many of `trace.events` could not be written; `cleared`: how many were forgotten after that.
+[[nodiscard]] std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten,
+                                     std::uint64_t cleared);
 
 }  // namespace sp::profiler

@@ -8,6 +8,7 @@
 
 #include "core/result.h"
 #include "profiler/coverage.h"
+#include "profiler/crash/written_crashes.h"
 #include "profiler/line_coverage.h"
 #include "profiler/named_code.h"
 #include "profiler/named_profile.h"
@@ -71,8 +72,10 @@ struct WrittenRun {
   std::optional<SourceCoverage::Totals> lines{};  // where there is debug information
   /// With --trace: those that could not be written.
   std::uint64_t unwritten_events = 0;
+  std::uint64_t cleared_events = 0;  // likewise: those that were forgotten on request
   /// With --tree.
   std::optional<WrittenTree> tree{};
+  WrittenCrashes crashes{};
   /// The first rows of functions.tsv.
   std::vector<Function> top{};
 };

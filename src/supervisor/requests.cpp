@@ -34,7 +34,28 @@ void RequestServer::serve() {
   if (parts_.user.requests.exchange(false)) {
     serve_analyzer();
   }
+  serve_trace();
   serve_user();
+}
+
+void RequestServer::serve_trace() {
+  for (const core::TraceRequest& request : parts_.trace.take()) {
+    if (parts_.run.releasing) {
+      continue;  // everything is written anyhow
+    }
+    if (request.action == core::TraceAction::stop) {
+      parts_.run.over = true;
+    } else if (parts_.instrument != nullptr) {
+      parts_.instrument->serve(request);
+    }
+    if (request.action == core::TraceAction::flush || request.action == core::TraceAction::clear) {
+      if (request.ticket != 0) {
+        parts_.lifecycle.tell_names();
+      }
+      parts_.outbox.deliver({{}, {}, core::Clock::now(), request});
+    }
+    parts_.trace.note_served(std::max(request.ticket, parts_.trace.served()));
+  }
 }
 
 void RequestServer::serve_user() {

@@ -6,8 +6,10 @@
 #include "core/clock.h"
 #include "core/messages.h"
 #include "supervisor/channels/outbox.h"
+#include "supervisor/channels/trace_requests.h"
 #include "supervisor/channels/user_requests.h"
 #include "supervisor/channels/wakeup_signal.h"
+#include "supervisor/crash_watch.h"
 #include "supervisor/instruments/instrument.h"
 #include "supervisor/lifecycle.h"
 #include "supervisor/run_state.h"
@@ -27,6 +29,8 @@ class RequestServer {
     Lifecycle& lifecycle;
     Outbox& outbox;
     SampleTimer& timer;
+    CrashWatch& crashes;
+    TraceRequests& trace;
     Instrument* instrument = nullptr;
   };
   explicit RequestServer(const Parts& parts) : parts_(parts) {}
@@ -44,8 +48,10 @@ class RequestServer {
   void serve(const core::LargerStackDump& request);
   void serve(const core::StopBlocked& request);
   void serve(const core::ProbeFunctions& request);
+  void serve(const core::CrashResolved& request) { parts_.crashes.on_resolved(request.process); }
   /// Job control wants us stopped: we stop once the target has.
   void suspend();
+  void serve_trace();
   void interrupt_slots();
 
   Parts parts_;

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "supervisor/crash_watch.h"
 #include "supervisor/instruments/instrument.h"
 #include "supervisor/lifecycle.h"
 #include "supervisor/linux/ptrace.h"
@@ -28,6 +29,7 @@ class StopHandler {
     Sampler& sampler;
     SampleTimer& timer;
     CostMeter& meter;
+    CrashWatch& crashes;
     Instrument* instrument = nullptr;
   };
   StopHandler(const Parts& parts, bool follow_exec) : parts_(parts), follow_exec_(follow_exec) {}

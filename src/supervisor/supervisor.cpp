@@ -24,13 +24,15 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
                  guardian, outbox_),
       timer_(options_.timer, lifecycle_.slots(), meter_, user_requests_, wakeup_, events),
       sampler_(options_.sampler, outbox_),
-      instrument_(
-          options_.make_instrument
-              ? options_.make_instrument({outbox_, guardian, meter_, timer_, lifecycle_.tracees()})
-              : nullptr),
-      requests_({run_, user_requests_, wakeup_, requests, lifecycle_, outbox_, timer_,
-                 instrument_.get()}),
-      stops_({run_, lifecycle_, requests_, sampler_, timer_, meter_, instrument_.get()},
+      instrument_(options_.make_instrument
+                      ? options_.make_instrument({outbox_, guardian, meter_, timer_,
+                                                  lifecycle_.tracees(), trace_requests_})
+                      : nullptr),
+      crashes_({run_, lifecycle_, sampler_, outbox_, user_requests_, instrument_.get()},
+               options_.reports_crashes),
+      requests_({run_, user_requests_, wakeup_, requests, lifecycle_, outbox_, timer_, crashes_,
+                 trace_requests_, instrument_.get()}),
+      stops_({run_, lifecycle_, requests_, sampler_, timer_, meter_, crashes_, instrument_.get()},
              options_.follow_exec),
       release_(run_, lifecycle_, timer_, instrument_.get()) {
   lifecycle_.use(instrument_.get());
@@ -86,7 +88,7 @@ void Supervisor::begin() {
     if (lifecycle_.tracees().find(tid) == nullptr) {
       Tracee& tracee = lifecycle_.add_thread(tid, run_.root, process);
       tracee.was_attached_to = true;
-      if (instrument_ != nullptr && instrument_->needs().every_thread) {
+      if (instrument_ != nullptr && instrument_->needs().stops(tid == attached_.front())) {
         (void)SyscallRepair::interrupt(tracee);  // it begins to be counted at its first stop
       }
     }
@@ -108,6 +110,7 @@ void Supervisor::run() {
   while (!run_.over) {
     one_round();
   }
+  crashes_.serve();
   release_.begin();
   user_requests_.heartbeat = true;
   release_.finish([this] { one_round(); });
@@ -130,6 +133,7 @@ void Supervisor::one_round() {
     }
   }
   outbox_.flush();
+  crashes_.serve();
   const auto report = next_report();
   if (!report) {
     // ECHILD: nothing is left. Somebody wakes us while we wait for more than children.

@@ -13,8 +13,10 @@
 #include "core/result.h"
 #include "core/run_facts.h"
 #include "supervisor/channels/outbox.h"
+#include "supervisor/channels/trace_requests.h"
 #include "supervisor/channels/user_requests.h"
 #include "supervisor/channels/wakeup_signal.h"
+#include "supervisor/crash_watch.h"
 #include "supervisor/guardian/guardian.h"
 #include "supervisor/instruments/instrument.h"
 #include "supervisor/lifecycle.h"
@@ -39,7 +41,8 @@ struct SupervisorOptions {
   bool follow_forks = true;
   bool follow_exec = true;
   bool all_threads = true;
-  bool names_threads = false;  // the recording tells threads apart
+  bool reports_crashes = false;  // with the stacks of all threads
+  bool names_threads = false;    // the recording tells threads apart
   bool no_aslr = false;
   MakeInstrument make_instrument;  // empty: samples only
   /// Not empty: the stacks of all threads are taken once, when the run begins, and this is called
@@ -82,6 +85,7 @@ class Supervisor {
   [[nodiscard]] SampleTimer& timer() { return timer_; }
   [[nodiscard]] WakeupSignal& wakeup() { return wakeup_; }
   [[nodiscard]] UserRequests& user_requests() { return user_requests_; }
+  [[nodiscard]] TraceRequests& trace_requests() { return trace_requests_; }
   /// Set where the exec of the launched program failed.
   [[nodiscard]] const std::optional<StartFailure>& exec_failure() const { return exec_failure_; }
 
@@ -108,9 +112,11 @@ class Supervisor {
   CostMeter meter_;
   UserRequests user_requests_;
   WakeupSignal wakeup_;
+  TraceRequests trace_requests_{wakeup_};
   SampleTimer timer_;
   Sampler sampler_;
   std::unique_ptr<Instrument> instrument_;  // null: none
+  CrashWatch crashes_;
   RequestServer requests_;
   StopHandler stops_;
   Release release_;

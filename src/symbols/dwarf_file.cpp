@@ -110,6 +110,13 @@ void DwarfFile::index_units() {
   });
 }
 
+std::uint32_t DwarfFile::unit_count() {
+  if (valid() && !indexed_) {
+    index_units();
+  }
+  return static_cast<std::uint32_t>(units_.size());
+}
+
 std::vector<std::uint32_t> DwarfFile::units_at(std::uint64_t address) {
   std::vector<std::uint32_t> found;
   if (!valid()) {

@@ -35,6 +35,8 @@ class DwarfFile {
   [[nodiscard]] bool valid() const { return main_.dwarf != nullptr; }
   /// Indices of the units that hold `address`; normally one.
   [[nodiscard]] std::vector<std::uint32_t> units_at(std::uint64_t address);
+  /// Of the whole file.
+  [[nodiscard]] std::uint32_t unit_count();
   [[nodiscard]] Unit& unit(std::uint32_t index) { return units_[index]; }
 
  private:

@@ -84,9 +84,25 @@ FunctionFilters::Verdict FunctionFilters::judge(const FunctionFacts& facts) cons
     return {true, "allow:" + rule->name, logs};
   }
   if (const FilterRule* const rule = first_match(rules_.block, facts)) {
-    return {false, "block:" + rule->name, false};
+    return {false, rule->name.starts_with(kLearned) ? rule->name : "block:" + rule->name, false};
   }
   return {};
+}
+
+std::size_t FunctionFilters::count_gone(std::string_view module,
+                                        std::span<const FunctionFacts> functions,
+                                        const std::set<std::string>& found) const {
+  const auto is_of_module = [module](const FilterRule& rule) {
+    return std::any_of(rule.texts.begin(), rule.texts.end(), [&](const FilterRule::Text& text) {
+      return text.subject == FilterRule::Subject::module && text.pattern.matches(module);
+    });
+  };
+  const auto is_gone = [&](const FilterRule& rule) {
+    return rule.name.starts_with(kLearned) && !found.contains(rule.name) && is_of_module(rule) &&
+           std::none_of(functions.begin(), functions.end(),
+                        [&](const FunctionFacts& facts) { return rule.matches(facts); });
+  };
+  return static_cast<std::size_t>(std::count_if(rules_.block.begin(), rules_.block.end(), is_gone));
 }
 
 template <typename Wanted>

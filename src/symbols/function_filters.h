@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result.h"
@@ -14,7 +18,8 @@ class FunctionFilters {
  public:
   struct Verdict {
     bool is_traced = true;
-    /// "default", "allow:" or "block:" with the name of the first rule that matches.
+    /// "default", "allow:" or "block:" with the name of the first rule that matches; of a rule of
+    /// --learn its name alone.
     std::string reason = "default";
     /// An attribute list wants the first argument of each call to be logged.
     bool logs_first_argument = false;
@@ -31,6 +36,14 @@ class FunctionFilters {
       std::vector<std::string>& notes);
 
   [[nodiscard]] Verdict judge(const FunctionFacts& facts) const;
+
+  /// Names of rules of --learn begin so.
+  static constexpr std::string_view kLearned = "learned:";
+  /// How many rules of --learn are for the module and match none of its functions. `found`: the
+  /// reasons of those that some rule matches.
+  [[nodiscard]] std::size_t count_gone(std::string_view module,
+                                       std::span<const FunctionFacts> functions,
+                                       const std::set<std::string>& found) const;
 
   [[nodiscard]] bool is_empty() const { return rules_.block.empty() && rules_.allow.empty(); }
   /// A rule asks for what takes time to find.

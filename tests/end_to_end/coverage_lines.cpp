@@ -159,5 +159,47 @@ TEST(CoverageLines, is_converted_shown_and_merged) {
   EXPECT_NE(drcov.err.find(" blocks\n"), std::string::npos) << drcov.text();
 }
 
+/// The counts of lcov's file are those of gcov, but for lines where line tables differ.
+TEST(CoverageLines, has_the_counts_of_gcov_with_exact_blocks) {
+  if (!has_program("gcov") || !has_program("gcc")) {
+    GTEST_SKIP() << "no gcov here";
+  }
+  const TempDir directory;
+  const std::string source = std::string(SP_SOURCE_DIR) + "/tests/targets/known_counts.c";
+  StartOptions there;
+  there.directory = directory.path();
+  ASSERT_EQ(run({"gcc", "-O0", "-g", "-o", directory / "plain", source}, there).exit_status(), 0);
+  ASSERT_EQ(run({"gcc", "--coverage", "-O0", "-g", "-o", directory / "gcov", source}, there)
+                .exit_status(),
+            0);
+  ASSERT_EQ(run({directory / "gcov", "5"}, there).exit_status(), 0);
+  const Lines expected =
+      lines_of_gcov(run({"gcov", "-j", "-t", "gcov-known_counts.gcda"}, there).out);
+  const auto counted = profile(directory, {"-a", "--no-copies"}, {directory / "plain", "5"});
+  ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  const Outcome written =
+      run({SP_PROGRAM, "coverage", "--counts", directory / "run", "-o", directory / "counts"});
+  ASSERT_EQ(written.exit_status(), 0) << written.text();
+  const Lines lines = lines_of_lcov(directory / "counts/coverage.info");
+  const std::set<int> labels = labels_in(source);
+  std::size_t compared = 0;
+  for (const auto& [line, hits] : expected) {
+    const auto found = lines.find(line);
+    if (found != lines.end() && !labels.contains(line.second)) {
+      EXPECT_EQ(found->second, hits) << line.first << ':' << line.second;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 20U);
+  if (has_program("genhtml")) {
+    const Outcome html = run({"genhtml", "-q", "--branch-coverage", "-o", directory / "html",
+                              directory / "counts/coverage.info"});
+    EXPECT_EQ(html.exit_status(), 0) << html.text();
+    EXPECT_NE(read_file(directory / "html/index.html").find("targets"), std::string::npos);
+  }
+  const Outcome covered = run({SP_PROGRAM, "coverage", "--counts", directory / "counts"});
+  EXPECT_EQ(covered.exit_status(), 125) << covered.text();
+}
+
 }  // namespace
 }  // namespace sp::end_to_end

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "end_to_end/profiled.h"
+#include "unit/profiler/spoor/spoor_bytes.h"
 #include "unit/profiler/trace/trace_bytes.h"
 
 namespace sp::end_to_end {
@@ -214,6 +215,41 @@ TEST(TraceViews, damage_is_said_and_what_stands_before_it_is_converted) {
   const Outcome outcome = run({SP_PROGRAM, "convert", traced.file(), "-f", "perfetto"});
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
   EXPECT_NE(outcome.err.find("trace.sp is cut at byte "), std::string::npos) << outcome.err;
+}
+
+TEST(TraceViews, spoors_files_of_a_folder_are_one_trace) {
+  constexpr std::uint64_t kOuter = 0x1234'0000'0000'0000;
+  const TempDir directory;
+  profiler::test::SpoorBytes first{.run = 0xAB, .steady_ns = 9'000};
+  profiler::test::SpoorBytes second{.is_big = true, .is_packed = true, .run = 0xAB};
+  second.steady_ns = 20'000;
+  first.events = {{1'000, kOuter, 1}, {2'000, kOuter + 1, 1}, {8'000, kOuter + 1, 2}};
+  second.events = {{10'000, kOuter + 1, 1}, {15'000, kOuter + 1, 2}, {19'000, kOuter, 2}};
+  std::filesystem::create_directory(directory / "traces");
+  write_file(directory / "traces/1.spoor_trace", second.text());
+  write_file(directory / "traces/2.spoor_trace", first.text());
+  write_file(directory / "demo.spoor_symbols",
+             profiler::test::spoor_symbols({{kOuter, "outer", "outer()", "a.cc", "/src", 1},
+                                            {kOuter + 1, "inner", "inner()", "a.cc", "/src", 2}}));
+  const Words symbols = {"--symbols", directory / "demo.spoor_symbols"};
+  const std::string json = convert(directory / "traces", symbols, directory / "x.trace.json");
+  EXPECT_EQ(count(json, R"("ph":"B".*"name":"inner)"), 2U) << json;
+  EXPECT_NE(json.find(R"("ph":"E","pid":4711,"tid":1,"ts":18.000)"), std::string::npos) << json;
+  EXPECT_EQ(convert(directory / "traces", symbols, directory / "x.xray").size(), 32U + 3 * 64U);
+  for (const std::string format : {"perfetto", "speedscope"}) {
+    const Outcome outcome = run({SP_PROGRAM, "convert", directory / "traces/1.spoor_trace",
+                                 directory / "traces/2.spoor_trace", "-f", format});
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+    EXPECT_NE(outcome.err.find(format + ": traced, 6 begins and ends"), std::string::npos)
+        << outcome.err;
+    EXPECT_NE(outcome.err.find("2 functions have no names; give"), std::string::npos);
+  }
+  write_file(directory / "traces/1.spoor_trace", second.text().substr(0, 70));
+  const Outcome damaged =
+      run({SP_PROGRAM, "convert", directory / "traces/1.spoor_trace", "-f", "chrome"});
+  EXPECT_EQ(damaged.exit_status(), 125);
+  EXPECT_EQ(count(damaged.err, "\n"), 1U) << damaged.err;
+  EXPECT_NE(damaged.err.find("is damaged: its block of snappy"), std::string::npos) << damaged.err;
 }
 
 TEST(TraceViews, what_has_no_trace_is_told_apart) {

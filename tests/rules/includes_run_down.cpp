@@ -65,6 +65,8 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = 
     {"libiberty/", {"symbols/"}},
     {"zlib.h", {"profiler/gzip_stream"}},
     {"zstd.h", {"profiler/recording/compression"}},
+    {"snappy", {"profiler/spoor/snappy"}},
+    {"curl/", {"profiler/push/http_post"}},
 };
 
 struct Include {

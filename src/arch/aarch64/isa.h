@@ -11,6 +11,7 @@
 
 #include "arch/aarch64/atomic_sequence.h"
 #include "arch/aarch64/breakpoint.h"
+#include "arch/aarch64/call_values.h"
 #include "arch/aarch64/decoder.h"
 #include "arch/aarch64/emulate.h"
 #include "arch/aarch64/jump_table.h"
@@ -52,9 +53,20 @@ struct AArch64 {
   static core::DwarfRegisters to_dwarf(const Registers& registers) {
     return aarch64::to_dwarf(registers);
   }
+  static std::vector<core::NamedRegister> named(const Registers& registers) {
+    return aarch64::named(registers);
+  }
   static std::optional<core::Address> return_address(const Registers& registers,
                                                      MemoryAccess& memory) {
     return aarch64::return_address(registers, memory);
+  }
+  static std::optional<std::uint64_t> argument(const Registers& registers, unsigned number,
+                                               MemoryAccess& memory) {
+    return aarch64::argument(registers, number, memory);
+  }
+  static std::uint64_t result(const Registers& registers) { return aarch64::result(registers); }
+  static std::optional<double> floating_value(std::span<const std::byte> set, unsigned number) {
+    return aarch64::floating_value(set, number);
   }
   static std::uint64_t counter_base(const Registers& registers) {
     return aarch64::counter_base(registers);

@@ -1,6 +1,8 @@
 #include "arch/aarch64/registers.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 
 namespace sp::arch::aarch64 {
 
@@ -29,6 +31,15 @@ core::DwarfRegisters to_dwarf(const Registers& registers) {
   dwarf.code_pointer_mask = kCodePointerMask;
   dwarf.sp = core::Address{registers.sp};
   return dwarf;
+}
+
+std::vector<core::NamedRegister> named(const Registers& registers) {
+  std::vector<core::NamedRegister> all = {
+      {"pc", registers.pc}, {"sp", registers.sp}, {"pstate", registers.pstate}};
+  for (std::size_t i = 0; i < registers.x.size(); ++i) {
+    all.push_back({"x" + std::to_string(i), registers.x.at(i)});
+  }
+  return all;
 }
 
 }  // namespace sp::arch::aarch64

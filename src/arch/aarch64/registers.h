@@ -3,9 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "arch/emulation.h"
 #include "core/address.h"
+#include "core/crash.h"
 #include "core/stack.h"
 
 namespace sp::arch::aarch64 {
@@ -33,6 +35,7 @@ inline constexpr std::uint64_t kCodePointerMask = ~std::uint64_t{0} << 48U;
 [[nodiscard]] std::optional<core::Address> return_address(const Registers& registers,
                                                           MemoryAccess& memory);
 [[nodiscard]] core::DwarfRegisters to_dwarf(const Registers& registers);
+[[nodiscard]] std::vector<core::NamedRegister> named(const Registers& registers);
 
 /// There is no register to address a thread's counters with that programs leave alone.
 inline constexpr bool kHasCounterSegment = false;

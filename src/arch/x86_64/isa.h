@@ -12,6 +12,7 @@
 #include "arch/isa.h"
 #include "arch/x86_64/atomic_sequence.h"
 #include "arch/x86_64/breakpoint.h"
+#include "arch/x86_64/call_values.h"
 #include "arch/x86_64/code_pointers.h"
 #include "arch/x86_64/decoder.h"
 #include "arch/x86_64/emulate.h"
@@ -54,9 +55,20 @@ struct X86_64 {
   static core::DwarfRegisters to_dwarf(const Registers& registers) {
     return x86_64::to_dwarf(registers);
   }
+  static std::vector<core::NamedRegister> named(const Registers& registers) {
+    return x86_64::named(registers);
+  }
   static std::optional<core::Address> return_address(const Registers& registers,
                                                      MemoryAccess& memory) {
     return x86_64::return_address(registers, memory);
+  }
+  static std::optional<std::uint64_t> argument(const Registers& registers, unsigned number,
+                                               MemoryAccess& memory) {
+    return x86_64::argument(registers, number, memory);
+  }
+  static std::uint64_t result(const Registers& registers) { return x86_64::result(registers); }
+  static std::optional<double> floating_value(std::span<const std::byte> set, unsigned number) {
+    return x86_64::floating_value(set, number);
   }
   static std::uint64_t counter_base(const Registers& registers) {
     return x86_64::counter_base(registers);

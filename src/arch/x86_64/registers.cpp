@@ -38,4 +38,28 @@ core::DwarfRegisters to_dwarf(const Registers& r) {
   return dwarf;
 }
 
+std::vector<core::NamedRegister> named(const Registers& r) {
+  return {{"rip", r.rip},
+          {"rsp", r.rsp},
+          {"rbp", r.rbp},
+          {"rax", r.rax},
+          {"rbx", r.rbx},
+          {"rcx", r.rcx},
+          {"rdx", r.rdx},
+          {"rsi", r.rsi},
+          {"rdi", r.rdi},
+          {"r8", r.r8},
+          {"r9", r.r9},
+          {"r10", r.r10},
+          {"r11", r.r11},
+          {"r12", r.r12},
+          {"r13", r.r13},
+          {"r14", r.r14},
+          {"r15", r.r15},
+          {"eflags", r.eflags},
+          {"orig_rax", r.orig_rax},
+          {"fs_base", r.fs_base},
+          {"gs_base", r.gs_base}};
+}
+
 }  // namespace sp::arch::x86_64

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "arch/emulation.h"
 #include "core/address.h"
+#include "core/crash.h"
 #include "core/stack.h"
 
 namespace sp::arch::x86_64 {
@@ -53,6 +55,7 @@ void set_pc(Registers& registers, core::Address pc);
 [[nodiscard]] std::optional<core::Address> return_address(const Registers& registers,
                                                           MemoryAccess& memory);
 [[nodiscard]] core::DwarfRegisters to_dwarf(const Registers& registers);
+[[nodiscard]] std::vector<core::NamedRegister> named(const Registers& registers);
 
 /// Counters of copied code are addressed through gs, which 64-bit Linux leaves to programs. The
 /// base survives system calls, signal handlers and their return; a new thread and a forked child

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "commands/convert/formats.h"
+#include "commands/convert/spoor_convert.h"
 #include "commands/convert/trace_convert.h"
 #include "commands/run_files/coverage_file.h"
 #include "commands/run_files/coverage_sources.h"
@@ -132,6 +133,21 @@ int fail(const core::Error& error) {
   return kFailure;
 }
 
+/// Several words and --symbols are for Spoor's files.
+Result<void> check_single_run(const cli::ConvertOptions& options) {
+  if (!options.more.empty()) {
+    return core::fail(fmt::format(
+        "convert takes one run, or files of Spoor's (.spoor_trace), and '{}' is none; give one: "
+        "superprofiler convert output/NAME -f FORMAT",
+        options.run));
+  }
+  if (!options.symbols.empty()) {
+    return core::fail(fmt::format(
+        "--symbols is for Spoor's files, and there are none in {}; leave it out", options.run));
+  }
+  return {};
+}
+
 /// The run has no trace, or the format does not write it: is that what was asked for?
 Result<void> check_without_trace(const cli::ConvertOptions& options, const Format& format,
                                  const std::string& run, const std::string& trace) {
@@ -162,6 +178,13 @@ int run(const cli::ConvertOptions& options) {
   if (options.output == "-" && format.is_binary && ::isatty(STDOUT_FILENO) == 1) {
     core::print_error(fmt::format(
         "{} is a binary format, and stdout is a terminal; write a file with -o FILE", format.name));
+    return kUsage;
+  }
+  if (is_of_spoor(options)) {
+    return convert_spoor(options, format);
+  }
+  if (const auto one = check_single_run(options); !one) {
+    core::print_error(one.error().message());
     return kUsage;
   }
   const auto directory = run_files::named_or_newest_run(options.run);

@@ -54,6 +54,7 @@ void write_xray_trace(std::ostream& out, TraceInput& input) {
 }
 
 constexpr std::string_view kXray = "xray";
+constexpr int kFailed = 125;
 
 constexpr auto kTraceWriters = std::to_array<std::pair<std::string_view, TraceWriterOf>>({
     {"perfetto", write_perfetto_trace},
@@ -97,22 +98,29 @@ bool has_traces(const Format& format) { return writer_of(format) != nullptr; }
 
 int convert_trace(const cli::ConvertOptions& options, const Format& format,
                   const std::string& run) {
-  constexpr int kFailed = 125;
   auto file = run_files::open_trace(run);
   if (!file) {
     core::print_error(file.error().message());
     return kFailed;
   }
-  TraceInput input(std::move(*file), run_files::view_of(options.cuts));
+  return convert_open_trace(options, format, std::move(*file), run_files::directory_of(run), "");
+}
+
+int convert_open_trace(const cli::ConvertOptions& options, const Format& format,
+                       run_files::TraceFile file, const std::string& directory,
+                       const std::string& name, std::vector<std::string> notes) {
+  TraceInput input(std::move(file), run_files::view_of(options.cuts));
   const std::string path = options.output.empty()
-                               ? fmt::format("{}/{}{}{}", run_files::directory_of(run),
-                                             format.before, input.run.name, format.behind)
+                               ? fmt::format("{}/{}{}{}", directory, format.before,
+                                             name.empty() ? input.run.name : name, format.behind)
                                : options.output;
   if (const auto written = write_files(format, path, input); !written) {
     core::print_error(written.error().message());
     return kFailed;
   }
-  std::vector<std::string> notes = run_files::notes_of_trace(input.file, input.walk);
+  for (std::string& note : run_files::notes_of_trace(input.file, input.walk)) {
+    notes.push_back(std::move(note));
+  }
   if (input.walk.is_cut()) {
     notes.push_back(fmt::format("the trace goes on: --limit {} is reached", options.cuts.limit));
   }

@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "commands/coverage/coverage_text.h"
+#include "commands/run_files/counted_coverage.h"
 #include "commands/run_files/coverage_file.h"
 #include "commands/run_files/coverage_sources.h"
 #include "commands/run_files/finished_run.h"
+#include "commands/run_files/output_file.h"
 #include "commands/run_files/pager.h"
 #include "core/log.h"
 #include "profiler/coverage_merge.h"
@@ -47,6 +52,70 @@ int show(const cli::CoverageOptions& options) {
   for (const std::string& note : read.notes) {
     core::print_note(note);
   }
+  return 0;
+}
+
+/// Of files that are not here only the names are known: those of the libraries, where a program's
+/// own are here.
+void leave_out_missing(profiler::SourceCoverage& sources, std::vector<std::string>& notes) {
+  const auto is_there = [](const profiler::SourceCoverage::File& file) {
+    std::error_code error;
+    return file.path.starts_with('/') && std::filesystem::exists(file.path, error);
+  };
+  if (std::none_of(sources.files.begin(), sources.files.end(), is_there)) {
+    return;
+  }
+  const std::size_t left_out = std::erase_if(
+      sources.files, [&](const profiler::SourceCoverage::File& file) { return !is_there(file); });
+  if (left_out > 0) {
+    notes.push_back(
+        fmt::format("{} source files that are not here are left out; --source-map FROM=TO says "
+                    "where they are now",
+                    left_out));
+  }
+}
+
+/// --counts
+int write_counts(const cli::CoverageOptions& options) {
+  const auto run = run_files::named_or_newest_run(options.runs.empty() ? "" : options.runs.front());
+  if (!run) {
+    return fail(run.error());
+  }
+  std::vector<std::string> notes;
+  const auto table = run_files::counted_coverage(*run, options.debug_dirs, notes);
+  if (!table) {
+    return fail(table.error());
+  }
+  auto read = run_files::read_sources(*table, run_files::source_maps(options.source_maps),
+                                      options.debug_dirs);
+  notes.insert(notes.end(), read.notes.begin(), read.notes.end());
+  leave_out_missing(read.sources, notes);
+  if (read.sources.files.empty()) {
+    return fail({fmt::format(
+        "no file that {} has counted has debug information, so there are no lines; compile with "
+        "-g, or name the debug files' directory with --debug-dir",
+        *run)});
+  }
+  const std::string directory =
+      options.output.empty() ? run_files::directory_of(*run) : options.output;
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  auto written = run_files::write_output(directory + "/coverage.info", [&](std::ostream& out) {
+    profiler::write_lcov(out, read.sources);
+  });
+  if (written) {
+    written = run_files::write_output(directory + "/cobertura.xml", [&](std::ostream& out) {
+      profiler::write_cobertura(out, read.sources, {SP_VERSION, std::chrono::system_clock::now()});
+    });
+  }
+  if (!written) {
+    return fail(written.error());
+  }
+  for (const std::string& note : notes) {
+    core::print_note(note);
+  }
+  core::print_note(fmt::format("counts of {} lines: {}/coverage.info, cobertura.xml",
+                               read.sources.totals().lines, directory));
   return 0;
 }
 
@@ -103,7 +172,7 @@ int merge(const cli::CoverageOptions& options) {
 }  // namespace
 
 int run(const cli::CoverageOptions& options) {
-  return options.merges ? merge(options) : show(options);
+  return options.merges ? merge(options) : options.counts ? write_counts(options) : show(options);
 }
 
 }  // namespace sp::coverage

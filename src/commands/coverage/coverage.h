@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 /// superprofiler coverage [RUN]: the lines of source files that a run has executed.
+/// superprofiler coverage --counts RUN: how often, by blocks.tsv.
 /// superprofiler coverage merge RUN RUN.. -o DIR: joins runs.
 namespace sp::coverage {
 

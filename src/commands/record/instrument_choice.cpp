@@ -38,12 +38,22 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
     probes.trace = supervisor::TraceLimits{.has_sites = true};
   }
   if (probes.trace) {
+    probes.begins_off = options.control.begins_off;
+    probes.triggers = options.control.triggers;
+    if (options.learn) {
+      probes.learn_for = options.learn->time;
+    }
     probes.derives = false;
     probes.copies = false;
   }
+  if (options.calls) {
+    probes.calls = options.calls;
+    probes.copies = probes.copies && options.calls->is_plain();
+  }
   return [probes](const InstrumentParts& parts) {
     return std::make_unique<supervisor::ProbeCounter>(probes, parts.outbox, parts.guardian,
-                                                      parts.meter, parts.timer, parts.tracees);
+                                                      parts.meter, parts.timer, parts.tracees,
+                                                      parts.trace_requests);
   };
 }
 

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "arch/native.h"
+#include "commands/record/control.h"
 #include "commands/record/stage_options.h"
 #include "commands/record/static_analysis.h"
 #include "commands/record/status_line.h"
+#include "commands/record/trigger_check.h"
 #include "commands/run_files/coverage_file.h"
 #include "commands/session/session.h"
 #include "core/check.h"
@@ -54,11 +56,13 @@ class Recording {
  public:
   Recording(const cli::RecordOptions& options, const std::vector<std::string>& own_argv,
             run_files::KnownCoverage known_coverage, symbols::FunctionFilters filters,
-            supervisor::Guardian& guardian)
+            std::optional<session::ListeningSocket> socket, supervisor::Guardian& guardian)
       : options_(options),
         analysis_({options.only_funcs, options.only_instrument_execs, options.debug_dirs,
                    finds_references(options), std::move(known_coverage), options.sees_calls(),
-                   std::move(filters)}),
+                   std::move(filters), options.control.triggers,
+                   options.learn ? options.learn->keep_overhead_percent : 0}),
+        control_(std::move(socket)),
         status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet),
         session_({supervisor_options(options, analysis_), instrumentation_policy(options), {}},
                  guardian) {
@@ -79,6 +83,7 @@ class Recording {
 
   const cli::RecordOptions& options_;
   StaticAnalysis analysis_;
+  Control control_;
   StatusLine status_line_;
   core::RunFacts facts_;
   std::optional<profiler::RunDirectory> directory_;  // until the profiler thread takes it
@@ -113,6 +118,10 @@ void Recording::profile(profiler::RunDirectory directory) {
   out.version = SP_VERSION;
   out.facts_now = [this] { return facts(); };
   out.on_tick = [this] { show_status(); };
+  out.on_request_served = [this](const auto& request) { control_.note_written(request); };
+  out.on_crash = [this](core::ProcessId process) {
+    session_.request(core::CrashResolved{process});
+  };
   if (options_.trace) {
     out.traced_functions = [this] { return analysis_.traced_functions(); };
   }
@@ -171,8 +180,11 @@ Ending Recording::run() {
   facts_.started_at = std::chrono::system_clock::now();
   started_ = core::Clock::now();
 
+  control_.start({options_, session_.supervisor().trace_requests(), [this] { return facts(); },
+                  directory_->path()});
   session_.start("sp-profiler", [this] { profile(std::move(*directory_)); });
   session_.run();
+  control_.stop();
   elapsed_ = core::Clock::now() - started_;
   if (session_.supervisor().exec_failure()) {
     core::print_error(session_.supervisor().exec_failure()->message);
@@ -247,11 +259,19 @@ Ending run(const cli::RecordOptions& options, const std::vector<std::string>& ow
   if (const int failed = check_reader(options); failed != 0) {
     return {failed, 0};
   }
+  const auto triggers = check_triggers(options, *filters);
+  auto socket = triggers ? Control::listen(options) : tl::unexpected(triggers.error());
+  if (!socket) {
+    constexpr int kUsage = 2;
+    core::print_error(socket.error().message());
+    return {socket.error().code == 0 ? kUsage : 125, 0};
+  }
   auto guardian = session::begin_tracing();
   if (!guardian) {
     return {125, 0};
   }
-  Recording recording(options, own_argv, std::move(known_coverage), std::move(*filters), *guardian);
+  Recording recording(options, own_argv, std::move(known_coverage), std::move(*filters),
+                      std::move(*socket), *guardian);
   return recording.run();
 }
 

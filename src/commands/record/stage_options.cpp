@@ -1,10 +1,13 @@
 #include "commands/record/stage_options.h"
 
+#include <cstdlib>
+
 #include "arch/native.h"
 #include "commands/record/instrument_choice.h"
 #include "commands/run_files/coverage_sources.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "profiler/push/http_post.h"
 
 namespace sp::record {
 namespace {
@@ -25,6 +28,14 @@ std::optional<profiler::EmitOptions> emit_options(const cli::RecordOptions& opti
   return out;
 }
 
+std::optional<profiler::PushOptions> push_options(const cli::RecordOptions& options) {
+  if (!options.push) {
+    return std::nullopt;
+  }
+  return profiler::PushOptions{options.push->url, options.push->every, options.push->labels,
+                               options.push->token};
+}
+
 }  // namespace
 
 supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& options,
@@ -37,11 +48,13 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.all_threads = options.all_threads;
   out.names_threads = options.single == cli::Single::off;
   out.no_aslr = options.no_aslr;
+  out.reports_crashes = true;
   out.make_instrument = choose_instrument(options, analysis);
   out.timer.sample = options.single == cli::Single::off;
   out.sampler = {options.trace_probability, options.wall};
   out.timer.interval = options.interval;
   out.timer.holds_cpus = options.coverage != core::Coverage::off || options.trace || options.tree ||
+                         options.calls ||
                          (options.allow_bottlenecking && !options.no_instrumentation);
   out.timer.overhead_percent = options.overhead_percent;
   out.timer.stop_with = options.stop_with == cli::StopWith::interrupt
@@ -68,6 +81,12 @@ bool finds_references(const cli::RecordOptions& options) {
 }
 
 int check_reader(const cli::RecordOptions& options) {
+  if (const auto can_post = options.push ? profiler::check_http() : core::Result<void>{};
+      !can_post) {
+    core::print_error("--push: " + can_post.error().message());
+    return 125;
+  }
+  ::unsetenv(cli::kPushToken);  // a launched target has no business with it
   const auto emit = emit_options(options);
   if (!emit) {
     return 0;
@@ -96,7 +115,10 @@ profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
                  : options.tree                            ? profiler::Counting::treed
                                                            : profiler::Counting::probed;
   out.coverage = options.coverage;
+  out.trace_bytes = options.trace ? options.trace->most_bytes : 0;
+  out.learns = options.learn.has_value();
   out.emit = emit_options(options);
+  out.push = push_options(options);
   out.source_maps = run_files::source_maps(options.source_maps);
   if (options.pid || options.delay.count() > 0) {
     out.counted_since = options.delay;

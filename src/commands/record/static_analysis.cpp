@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -22,7 +23,8 @@ namespace sp::record {
 StaticAnalysis::StaticAnalysis(StaticAnalysisOptions options)
     : options_(std::move(options)),
       selection_{options_.only_funcs},
-      not_mapped_(options_.only_modules) {}
+      not_mapped_(options_.only_modules),
+      trigger_names_(options_.triggers) {}
 
 StaticAnalysis::~StaticAnalysis() { is_over_ = true; }
 
@@ -38,6 +40,10 @@ void StaticAnalysis::report_not_mapped() const {
   for (const std::string& name : has_seen_files_ ? not_mapped_ : std::vector<std::string>{}) {
     core::log_note("no process has mapped code of {}, which --only-instrument-execs names", name);
   }
+  for (const std::string& text :
+       has_seen_files_ ? trigger_names_.unmet() : std::vector<std::string>{}) {
+    core::log_note("--trigger '{}' was never set: no traced function has the name", text);
+  }
 }
 
 core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
@@ -45,7 +51,7 @@ core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
   if (of_file.plan) {
     return *of_file.plan;
   }
-  core::InstrumentationCandidates plan = find_functions(file);
+  core::InstrumentationCandidates plan = find_functions(file, of_file);
   if (plan.functions.empty() && !selection_.only_funcs.empty()) {
     core::log_note("no function of {} matches --only-funcs", file.path);
   }
@@ -64,7 +70,7 @@ core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
   return plan;
 }
 
-core::InstrumentationCandidates StaticAnalysis::find_functions(const File& file) const {
+core::InstrumentationCandidates StaticAnalysis::find_functions(const File& file, Known& of_file) {
   if (!options_.traces) {
     return symbols::find_candidates(
         *file.image,
@@ -72,12 +78,58 @@ core::InstrumentationCandidates StaticAnalysis::find_functions(const File& file)
         selection_);
   }
   core::InstrumentationCandidates wanted{{}, false};
-  for (run_files::TabledFunction& one : run_files::function_table(table_input(file))) {
+  auto table = run_files::function_table(table_input(file));
+  note_gone_rules(file, table);
+  for (run_files::TabledFunction& one : table) {
+    if (one.function.is_part || one.row.reason.starts_with("allow:")) {
+      of_file.kept.push_back(one.function.begin);
+    }
+    const std::uint32_t triggers =
+        one.row.is_instrumented ? trigger_names_.triggers_of(one.row) : 0;
+    if (triggers != 0) {
+      of_file.triggers.push_back({one.function.begin, triggers});
+    }
     if (one.row.is_instrumented || one.function.is_part) {
       wanted.functions.push_back(std::move(one.function));
     }
   }
   return wanted;
+}
+
+/// A file of --learn may be of an older build.
+void StaticAnalysis::note_gone_rules(const File& file,
+                                     std::span<const run_files::TabledFunction> table) const {
+  if (options_.filters.is_empty()) {
+    return;
+  }
+  std::set<std::string> found;
+  std::vector<symbols::FunctionFacts> facts;
+  for (const run_files::TabledFunction& one : table) {
+    found.insert(one.row.reason);
+    symbols::FunctionFacts& of_one = facts.emplace_back();
+    of_one.module = one.row.module;
+    of_one.linkage_name = one.row.linkage_name;
+  }
+  if (const std::size_t gone = options_.filters.count_gone(file.path, facts, found); gone > 0) {
+    core::log_note(
+        "{} of the rules of --learn {} functions that {} does not have any more; --learn "
+        "writes new ones",
+        gone, gone == 1 ? "is for" : "are for", file.path);
+  }
+}
+
+std::vector<std::vector<std::size_t>> StaticAnalysis::learn(const std::vector<CallCosts>& files,
+                                                            core::Duration own, bool is_decided) {
+  LearnedFunctions::Kept kept;
+  for (const CallCosts& costs : files) {
+    const std::vector<std::uint64_t>& of_file = known(costs.file).kept;
+    std::vector<bool>& flags = kept.emplace_back();
+    for (const core::CallCost& function : costs.functions) {
+      flags.push_back(std::binary_search(of_file.begin(), of_file.end(), function.begin));
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  return learned_.choose(files, kept, own, options_.keep_percent, is_decided);
 }
 
 run_files::FunctionTableInput StaticAnalysis::table_input(const File& file) const {
@@ -102,8 +154,11 @@ std::vector<profiler::SymbolRow> StaticAnalysis::traced_functions() const {
     run_files::FunctionTableInput input = table_input(file);
     input.has_lines = true;
     input.has_instructions = true;
+    const std::string identity = file.image->identity();
     for (run_files::TabledFunction& one : run_files::function_table(input)) {
       rows.push_back(std::move(one.row));
+      const std::lock_guard lock(mutex_);
+      learned_.describe(identity, rows.back());
     }
   }
   return rows;

@@ -9,10 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "commands/record/learned_functions.h"
+#include "commands/record/trigger_names.h"
 #include "commands/run_files/coverage_file.h"
 #include "commands/run_files/function_table.h"
 #include "core/function_trace.h"
 #include "core/module.h"
+#include "core/trace_trigger.h"
 #include "profiler/formats/symbols_tsv.h"
 #include "supervisor/instruments/code_analysis.h"
 #include "symbols/code_selection.h"
@@ -28,6 +31,8 @@ struct StaticAnalysisOptions {
   run_files::KnownCoverage known_coverage{};
   bool traces = false;                 // functions are chosen as `superprofiler symbols` tells
   symbols::FunctionFilters filters{};  // of these
+  std::vector<core::TraceTrigger> triggers{};
+  double keep_percent = 0;  // --learn: what calls may cost, of the target's own time
 };
 
 /// Static analysis of the target's code, from its symbols and the analyzer, behind the supervisor's
@@ -42,6 +47,9 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] bool wants(const File& file) override;
   [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
   [[nodiscard]] core::InstrumentationCandidates plan(const File& file) override;
+  [[nodiscard]] std::vector<TriggeredFunction> triggers(const File& file) override {
+    return known(file).triggers;
+  }
   [[nodiscard]] std::vector<core::ReachedRange> known_reached(const File& file) override {
     return options_.known_coverage.reached_in(file.image->identity());
   }
@@ -54,6 +62,8 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
                                             std::span<const std::byte> code) override;
   [[nodiscard]] tl::expected<core::FunctionCopy, core::CopyRefusal> copy(
       const core::FunctionToCopy& function, const core::CopyPlace& place) override;
+  std::vector<std::vector<std::size_t>> learn(const std::vector<CallCosts>& files,
+                                              core::Duration own, bool is_decided) override;
   [[nodiscard]] std::optional<std::uint64_t> symbol(const File& file,
                                                     std::string_view name) override;
 
@@ -65,22 +75,28 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] std::vector<core::TracedFunction<core::ModuleOffset>> planned_functions(
       const core::Module& module) const;
 
-  /// At the end of a run: says which of the named files no process has mapped.
+  /// At the end of a run: says which of the named files no process has mapped, and which triggers
+  /// name nothing.
   void report_not_mapped() const;
 
  private:
   StaticAnalysisOptions options_;
   symbols::CodeSelection selection_;
   std::vector<std::string> not_mapped_;  // of only_modules
+  TriggerNames trigger_names_;
   bool has_seen_files_ = false;
   struct Known {
     std::optional<core::InstrumentationCandidates> plan;
+    std::vector<TriggeredFunction> triggers;
+    std::vector<std::uint64_t> kept;  // --learn: ELF addresses, ascending: of allow rules, parts
     std::future<core::CodeReferences> pending;
     std::optional<core::CodeReferences> references;
   };
   Known& known(const File& file);
-  [[nodiscard]] core::InstrumentationCandidates find_functions(const File& file) const;
+  /// Of `file`, which is `of_file`.
+  [[nodiscard]] core::InstrumentationCandidates find_functions(const File& file, Known& of_file);
   [[nodiscard]] run_files::FunctionTableInput table_input(const File& file) const;
+  void note_gone_rules(const File& file, std::span<const run_files::TabledFunction> table) const;
   void begin_references(const File& file, Known& known);
 
   std::atomic<bool> is_over_{false};
@@ -88,6 +104,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   std::vector<File> planned_;  // under mutex_; whose calls are seen
   using Bounds = std::vector<core::TracedFunction<std::uint64_t>>;
   std::map<std::string, Bounds> bounds_;  // likewise: by identity
+  LearnedFunctions learned_;              // likewise
   std::map<std::string, Known> known_;    // by path, ElfImage::identity() and size
 };
 

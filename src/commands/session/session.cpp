@@ -76,6 +76,13 @@ void Session::end() {
   supervisor_.wakeup().send();
 }
 
+void Session::request(core::Request request) {
+  if (requests_.try_push(std::move(request))) {
+    supervisor_.user_requests().requests = true;
+    supervisor_.wakeup().send();
+  }
+}
+
 std::optional<supervisor::Guardian> begin_tracing() {
   supervisor::block_control_signals();
   supervisor::raise_open_files_limit();

@@ -59,6 +59,8 @@ class Session {
   [[nodiscard]] bool serve(const std::function<bool()>& gives_up);
   /// Ends the run as --duration does. Any thread.
   void end();
+  /// Asks the supervisor, as the analyzer does. Any thread.
+  void request(core::Request request);
 
  private:
   void analyze(std::promise<pid_t>& tid);

@@ -22,21 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using core::Result;
 
-/// The program that a shell would start; "" if there is none.
-std::string found_on_path(const std::string& name) {
-  const char* const variable = std::getenv("PATH");
-  std::string_view rest = variable != nullptr ? variable : "";
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    std::string file = fmt::format("{}/{}", folder, name);
-    if (!folder.empty() && ::access(file.c_str(), X_OK) == 0) {
-      return file;
-    }
-  }
-  return "";
-}
-
 /// The file beside it whose name is nearest; "" if none is near.
 std::string nearest_file(const fs::path& path) {
   const std::string name = path.filename();
@@ -61,6 +46,20 @@ std::string meant_file(const std::string& path) {
 }
 
 }  // namespace
+
+std::string found_on_path(const std::string& name) {
+  const char* const variable = std::getenv("PATH");
+  std::string_view rest = variable != nullptr ? variable : "";
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    std::string file = fmt::format("{}/{}", folder, name);
+    if (!folder.empty() && ::access(file.c_str(), X_OK) == 0) {
+      return file;
+    }
+  }
+  return "";
+}
 
 Result<std::shared_ptr<const core::ElfImage>> open_elf_file(const std::string& path) {
   auto file = core::MappedFile::open(path);

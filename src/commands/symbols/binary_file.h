@@ -8,6 +8,9 @@
 
 namespace sp::symbols_command {
 
+/// The program that a shell would start; "" if there is none.
+[[nodiscard]] std::string found_on_path(const std::string& name);
+
 /// Errors name the file and, where there is none, one that may have been meant.
 [[nodiscard]] core::Result<std::shared_ptr<const core::ElfImage>> open_elf_file(
     const std::string& path);

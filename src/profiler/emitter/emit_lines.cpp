@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "profiler/formats/compact_json.h"
-
 namespace sp::profiler {
 namespace {
 
@@ -145,12 +143,17 @@ std::string metrics_line(const ProcessMetrics& metrics) {
   });
 }
 
-std::string exit_line(int status) {
+std::string event_line(const std::function<void(CompactJson&)>& write) {
   return line_of("event", [&](CompactJson& json, std::string& /*line*/) {
     json.open('{');
-    json.key("exit").number(static_cast<std::uint64_t>(status));
+    write(json);
     json.close('}');
   });
+}
+
+std::string exit_line(int status) {
+  return event_line(
+      [status](CompactJson& json) { json.key("exit").number(static_cast<std::uint64_t>(status)); });
 }
 
 std::string log_line(std::string_view level, std::string_view message) {

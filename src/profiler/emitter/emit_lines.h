@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include "core/run_facts.h"
 #include "profiler/emitter/emit_options.h"
 #include "profiler/emitter/process_metrics.h"
+#include "profiler/formats/compact_json.h"
 
 /// The lines of --emit, each a JSON value {type, data} with its line end; docs/emit.schema.json.
 namespace sp::profiler {
@@ -47,6 +49,8 @@ struct EmitSymbol {
 
 [[nodiscard]] std::string metrics_line(const ProcessMetrics& metrics);
 
+/// An `event`; `write` writes the keys of its data.
+[[nodiscard]] std::string event_line(const std::function<void(CompactJson&)>& write);
 /// The program has ended with that status.
 [[nodiscard]] std::string exit_line(int status);
 [[nodiscard]] std::string log_line(std::string_view level, std::string_view message);

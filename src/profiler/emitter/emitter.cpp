@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "profiler/emitter/crash_line.h"
 #include "profiler/emitter/process_metrics.h"
 
 namespace sp::profiler {
@@ -38,6 +39,11 @@ void Emitter::add(const core::Module& module) {
   needs_hello_ = true;
 }
 
+void Emitter::add(const NamedCrash& crash) {
+  events_ += crash_line(crash, ids_, options_.has_names);
+  crashed_.insert(crash.pid);
+}
+
 void Emitter::step(core::TimePoint now) {
   if (!socket_.is_connected()) {
     if (!socket_.connect(now)) {
@@ -62,6 +68,8 @@ void Emitter::advance(core::TimePoint now, bool is_last) {
     flight_.reset();
     if (needs_hello_) {
       greet();
+    } else if (!events_.empty()) {
+      send_events(now);
     } else if (pulls_ > 0) {
       --pulls_;
       send_profile(now);
@@ -89,10 +97,19 @@ void Emitter::greet() {
 }
 
 void Emitter::send_profile(core::TimePoint now) {
-  flight_ = profile(now);
+  flight_ = profile(now) + std::exchange(events_, {});
   const std::string metrics = metrics_line(pid_ > 0 ? read_metrics(pid_) : ProcessMetrics());
   budget_.spend(flight_->size() + metrics.size(), now);
   socket_.put(std::exchange(symbols_, {}) + *flight_ + metrics);
+}
+
+void Emitter::send_events(core::TimePoint now) {
+  if (has_news()) {
+    send_profile(now);
+  } else {
+    flight_ = std::exchange(events_, {});
+    socket_.put(*flight_);
+  }
 }
 
 std::string Emitter::profile(core::TimePoint now) {
@@ -191,10 +208,13 @@ bool Emitter::send_rest(const core::RunFacts& facts, bool hurries) {
   if (is_ended_ || !may_put) {
     return is_ended_;
   }
-  if (has_news()) {
-    send_profile(now);
+  if (has_news() || !events_.empty()) {
+    send_events(now);
   } else {
     flight_.reset();
+  }
+  if (facts.end == core::RunEnd::target_killed && !crashed_.contains(facts.pid)) {
+    socket_.put(killed_line(facts.pid, facts.exit_signal.value_or(0)));
   }
   if (facts.end == core::RunEnd::target_exited) {
     socket_.put(exit_line(facts.exit_status.value_or(0)));

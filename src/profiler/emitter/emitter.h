@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/clock.h"
 #include "core/module.h"
 #include "core/run_facts.h"
+#include "profiler/crash/named_crash.h"
 #include "profiler/emitter/emit_budget.h"
 #include "profiler/emitter/emit_lines.h"
 #include "profiler/emitter/emit_options.h"
@@ -42,6 +44,8 @@ class Emitter {
 
   /// Modules have come; hello tells them.
   void add(const core::Module& module);
+  /// A process dies of a signal; sent at once.
+  void add(const NamedCrash& crash);
   /// How long to wait for the next step().
   [[nodiscard]] core::Duration interval() const { return std::min(kStep, options_.every); }
   void step(core::TimePoint now);
@@ -55,6 +59,8 @@ class Emitter {
   [[nodiscard]] bool has_news() const { return tree_.totals().news() != told_.news(); }
   [[nodiscard]] bool is_due(core::TimePoint now) const;
   void send_profile(core::TimePoint now);
+  /// Sends events_, behind the profile of what led to them.
+  void send_events(core::TimePoint now);
   [[nodiscard]] std::string profile(core::TimePoint now);
   /// The line for functions in `news` that the reader does not know; "" if it knows all.
   [[nodiscard]] std::string new_symbols(const std::vector<NodeCounts>& news);
@@ -78,7 +84,9 @@ class Emitter {
   std::vector<std::uint32_t> named_;  // functions that symbols have told, in this order
   std::unordered_set<std::uint32_t> is_named_;
   std::string symbols_;                // to be sent in front of the next profile
-  std::optional<std::string> flight_;  // a profile that was not taken yet
+  std::optional<std::string> flight_;  // a profile and events that were not taken yet
+  std::string events_;                 // to be sent next
+  std::set<int> crashed_;              // pids that events have told
   bool is_ended_ = false;              // what comes last was put
   int pid_ = 0;
   std::uint64_t pulls_ = 0;

@@ -44,6 +44,21 @@ void CompactJson::number(std::uint64_t value) {
   out_ += '"';
 }
 
+void CompactJson::signed_number(std::int64_t value) {
+  constexpr std::int64_t kInexact = std::int64_t{1} << 53U;
+  begin_value();
+  const fmt::format_int digits(value);
+  const bool is_exact = value > -kInexact && value < kInexact;
+  out_ += is_exact ? "" : "\"";
+  out_.append(digits.data(), digits.size());
+  out_ += is_exact ? "" : "\"";
+}
+
+void CompactJson::integer(std::int32_t value) {
+  begin_value();
+  out_ += fmt::format("{}", value);
+}
+
 void CompactJson::boolean(bool value) {
   begin_value();
   out_ += value ? "true" : "false";

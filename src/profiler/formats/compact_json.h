@@ -20,6 +20,9 @@ class CompactJson {
   void string(std::string_view text);
   /// A string from 2^53 on, where numbers of JavaScript cease to be exact.
   void number(std::uint64_t value);
+  void integer(std::int32_t value);
+  /// The same as number(), with a sign.
+  void signed_number(std::int64_t value);
   void boolean(bool value);
   void null();
   /// Nothing if the value is 0.

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "profiler/file_descriptions.h"
 #include "profiler/formats/json_writer.h"
 #include "profiler/formats/run_json_probes.h"
 
@@ -228,6 +229,17 @@ void write_modules(JsonWriter& json, std::span<const core::Module> modules) {
   json.end_array();
 }
 
+void write_files(JsonWriter& json, std::span<const std::string> files) {
+  json.key("files").begin_array();
+  for (const std::string& name : files) {
+    json.begin_object();
+    json.key("name").string(name);
+    json.key("what").string(describe_file(name));
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string_view word_of(core::StackEnd end) {
@@ -254,6 +266,7 @@ void write_run_json(std::ostream& out, const RunReport& report) {
   write_strings(json, report.facts.notes);
   write_processes(json, report);
   write_modules(json, report.modules);
+  write_files(json, report.files);
   json.end_object();
 }
 

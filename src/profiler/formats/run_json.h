@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/messages.h"
 #include "core/module.h"
@@ -34,6 +35,7 @@ struct RunReport {
   std::span<const core::Module> modules;
   std::span<const core::ProcessSeen> processes;
   std::uint64_t unlisted_processes = 0;
+  std::vector<std::string> files{};  // of the run
 };
 
 /// The word for the end of a stack, in JSON: "root", "copy_ended", ..

@@ -46,10 +46,15 @@ void write_trace(JsonWriter& json, const RunReport& report) {
   }
   const core::Tracing& trace = *report.facts.trace;
   json.begin_object();
-  json.key("kind").string(trace.too_hot == 0 && trace.lost == 0 ? "exact" : "exact-until");
+  const bool is_whole = trace.too_hot == 0 && trace.learned == 0 && trace.lost == 0 &&
+                        trace.cleared == 0 && trace.times_off == 0;
+  json.key("kind").string(is_whole ? "exact" : "exact-until");
   json.key("events").number(trace.events);
   json.key("lost").number(trace.lost);
   json.key("functions_too_hot").number(trace.too_hot);
+  json.key("functions_learned").number(trace.learned);
+  json.key("cleared").number(trace.cleared);
+  json.key("times_off").number(trace.times_off);
   json.end_object();
 }
 

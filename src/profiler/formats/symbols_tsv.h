@@ -23,6 +23,7 @@ struct SymbolRow {
   std::string place{};  // by what its calls are seen: "breakpoint"; "" if by nothing
   bool is_instrumented = false;
   std::string reason{};
+  std::string learned{};  // "learned: .." if --learn has found it too costly; not in the files
   std::optional<std::uint32_t> xray_id{};
   std::optional<double> since{};  // seconds of the run
   std::optional<double> until{};

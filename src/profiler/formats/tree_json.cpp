@@ -53,11 +53,15 @@ void write_tree_numbers(JsonWriter& json, const TreeReport& report, const Contex
                         TreeIds& ids, const NodeTexts& texts) {
   const ContextTree::Totals& totals = tree.totals();
   json.key("calls").begin_object();
-  json.key("kind").string(kind_of_calls(tree));
+  const std::uint64_t times_off = report.facts.trace ? report.facts.trace->times_off : 0;
+  json.key("kind").string(times_off > 0 ? "mixed" : kind_of_calls(tree));
   json.key("total").number(totals.calls.calls);
   json.key("folded").number(totals.calls.folded);
   json.key("collapsed").number(totals.calls.collapsed);
   json.key("lost_events").number(totals.lost_events);
+  if (times_off > 0) {
+    json.key("times_off").number(times_off);
+  }
   write_ended(json, report, tree, ids, texts);
   json.end_object();
   json.key("samples").begin_object();

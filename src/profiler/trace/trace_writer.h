@@ -57,6 +57,7 @@ class TraceWriter {
   [[nodiscard]] core::Result<void> finish();
   /// How many of all events are in the file; those that are held are not yet.
   [[nodiscard]] std::uint64_t events_written() const { return events_written_; }
+  [[nodiscard]] std::uint64_t events_held() const { return events_held_; }
 
  private:
   [[nodiscard]] core::Result<void> flush_tables();

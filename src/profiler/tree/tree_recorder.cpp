@@ -38,6 +38,12 @@ void TreeRecorder::add(const core::ModuleSeen& seen) {
   }
 }
 
+void TreeRecorder::add(const NamedCrash& crash) {
+  if (emitter_) {
+    emitter_->add(crash);
+  }
+}
+
 core::Duration TreeRecorder::interval(core::Duration wanted) const {
   return emitter_ ? std::min(wanted, emitter_->interval()) : wanted;
 }

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/messages.h"
 #include "core/run_facts.h"
+#include "profiler/crash/named_crash.h"
 #include "profiler/emitter/emitter.h"
 #include "profiler/namer.h"
 #include "profiler/output_files.h"
@@ -39,6 +40,7 @@ class TreeRecorder {
   void add(const core::SampleTaken& sample) { tree_.add(sample); }
   void add(const core::SamplesLost& lost) { tree_.add(lost); }
   void add(const core::ModuleSeen& seen);
+  void add(const NamedCrash& crash);
 
   /// How long to wait for the next tick(), `wanted` or less.
   [[nodiscard]] core::Duration interval(core::Duration wanted) const;

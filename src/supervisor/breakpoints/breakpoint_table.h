@@ -78,8 +78,9 @@ class BreakpointTable {
   /// The guardian's number of the address space.
   [[nodiscard]] std::uint32_t space() const { return space_; }
   [[nodiscard]] bool may_insert() const { return may_insert_; }
-  /// Inserts nothing from now on.
+  /// Inserts nothing from now on, until enable().
   void disable() { may_insert_ = false; }
+  void enable() { may_insert_ = true; }
 
   /// The site at `address` if its breakpoint is inserted, else nullptr.
   [[nodiscard]] BreakpointSite* inserted_at(core::Address address) {
@@ -161,6 +162,16 @@ class BreakpointTable {
                                                   core::Address{~std::uint64_t{0}}};
   /// The breakpoints in a range.
   [[nodiscard]] std::vector<BreakpointSite*> inserted_in(core::AddressRange range);
+  /// The gates that are removed.
+  [[nodiscard]] std::vector<BreakpointSite*> removed_gates() {
+    std::vector<BreakpointSite*> removed;
+    for (auto& [address, site] : sites_) {
+      if (!site.inserted && site.gate != Gate::none) {
+        removed.push_back(&site);
+      }
+    }
+    return removed;
+  }
   /// Removes the breakpoints in a range.
   void restore(core::AddressRange range) { remove_all(inserted_in(range)); }
 

@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "core/address.h"
+#include "core/call_cost.h"
 #include "core/code_references.h"
 #include "core/control_flow_graph.h"
 #include "core/coverage.h"
 #include "core/elf_image.h"
 #include "core/function_copy.h"
+#include "core/ifunc.h"
 #include "core/table_hints.h"
 
 namespace sp::supervisor {
@@ -47,8 +49,38 @@ class CodeAnalysis {
   [[nodiscard]] virtual bool wants_libraries() = 0;
   /// The functions of the file that get probes.
   [[nodiscard]] virtual core::InstrumentationCandidates plan(const File& file) = 0;
+  /// A function that --trigger names.
+  struct TriggeredFunction {
+    std::uint64_t begin = 0;     // of ELF
+    std::uint32_t triggers = 0;  // bits: which of them
+  };
+  /// Of a file that was planned.
+  [[nodiscard]] virtual std::vector<TriggeredFunction> triggers(const File& /*file*/) { return {}; }
+  /// Functions of the files that were planned have variants; see core/ifunc.h.
+  [[nodiscard]] virtual bool has_ifuncs() { return false; }
+  /// Words of any file that tell which variants were chosen.
+  [[nodiscard]] virtual std::vector<core::IfuncSlot> ifunc_slots(const File& /*file*/) {
+    return {};
+  }
+  /// The function at that ELF address of a planned file is `ifunc`'s chosen variant. Nothing if it
+  /// gets no probes.
+  [[nodiscard]] virtual std::optional<core::CandidateFunction> resolved(
+      const File& /*file*/, std::uint64_t /*at*/, const core::Ifunc& /*ifunc*/) {
+    return {};
+  }
   /// What earlier runs have executed of the file (--coverage-known).
   [[nodiscard]] virtual std::vector<core::ReachedRange> known_reached(const File& /*file*/) {
+    return {};
+  }
+  /// What --learn has seen of a file's functions.
+  struct CallCosts {
+    File file;
+    std::vector<core::CallCost> functions;
+  };
+  /// `own`: the target's own time meanwhile. Returns for each file the indexes of the functions
+  /// that are to lose their places; not `is_decided`: they keep them, since the run ends.
+  virtual std::vector<std::vector<std::size_t>> learn(const std::vector<CallCosts>& /*files*/,
+                                                      core::Duration /*own*/, bool /*is_decided*/) {
     return {};
   }
   /// The blocks of a function, which control enters at `leaders`. `hints` may be null.

@@ -10,6 +10,7 @@
 #include "core/messages.h"
 #include "core/run_facts.h"
 #include "supervisor/channels/outbox.h"
+#include "supervisor/channels/trace_requests.h"
 #include "supervisor/guardian/guardian.h"
 #include "supervisor/instruments/fork_origins.h"
 #include "supervisor/sampling/cost_meter.h"
@@ -23,6 +24,11 @@ struct InstrumentNeeds {
   /// It meets every thread in a stop before anything of it counts, and reads the maps itself.
   /// Nothing is sampled beside it.
   bool every_thread = false;
+  /// It begins at an attach, in a stop of one thread, though all may sleep.
+  bool a_thread = false;
+
+  /// The thread is to be stopped when it is attached to. `is_first`: of those of its process.
+  [[nodiscard]] bool stops(bool is_first) const { return every_thread || (a_thread && is_first); }
 };
 
 /// A stop at which the thread goes on in user code.
@@ -94,6 +100,8 @@ class Instrument {
 
   /// The analyzer wants probes.
   virtual void serve(const core::ProbeFunctions& /*wanted*/, TracedProcess& /*process*/) {}
+  /// Something is asked of a trace; TraceAction::stop is served elsewhere.
+  virtual void serve(const core::TraceRequest& /*request*/) {}
   /// Delivers what was counted for the process's code since the last time.
   virtual void flush(const TracedProcess& process, core::ThreadId thread) = 0;
   /// The analyzer needs the maps as they are now, though no sample asks for them.
@@ -130,6 +138,7 @@ struct InstrumentParts {
   CostMeter& meter;
   SampleTimer& timer;
   TraceeTable& tracees;  // for a WorldStop
+  TraceRequests& trace_requests;
 };
 using MakeInstrument = std::function<std::unique_ptr<Instrument>(const InstrumentParts&)>;
 

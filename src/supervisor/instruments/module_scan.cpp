@@ -94,6 +94,22 @@ std::vector<ScannedModule> ModuleScan::find_wanted(
   return wanted;
 }
 
+std::vector<ScannedModule> ModuleScan::find_all() const {
+  std::vector<ScannedModule> all;
+  for (const core::Mapping& mapping : maps_) {
+    if (!can_hold_breakpoints(mapping)) {
+      continue;
+    }
+    CodeAnalysis::File file{mapping.path, files_.root, mapping.inode == program_inode_,
+                            open_image(files_, mapping)};
+    const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
+    if (bias && file.image->machine() == arch::Native::kElfMachine) {
+      all.push_back({mapping.range, std::move(file), bias});
+    }
+  }
+  return all;
+}
+
 ModuleScan::CallingModules ModuleScan::find_calling_modules() const {
   CallingModules calling;
   const auto is_any = [this](auto is_wanted) {

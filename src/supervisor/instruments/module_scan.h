@@ -35,6 +35,8 @@ class ModuleScan {
   /// Opens their files.
   [[nodiscard]] std::vector<ScannedModule> find_wanted(
       CodeAnalysis& analysis, const std::function<bool(core::AddressRange)>& is_known) const;
+  /// All modules whose files are this CPU's code. Opens their files.
+  [[nodiscard]] std::vector<ScannedModule> find_all() const;
   /// The modules that make system calls for the program.
   struct CallingModules {
     struct Module {

@@ -264,10 +264,10 @@ core::Result<unsigned long> event_message(pid_t tid) {
   return message;
 }
 
-core::Result<std::optional<Report>> wait_any(bool block) {
+core::Result<std::optional<Report>> take(pid_t tid, bool block) {
   check_thread();
   Report report;
-  report.tid = ::waitpid(-1, &report.status, __WALL | (block ? 0 : WNOHANG));
+  report.tid = ::waitpid(tid, &report.status, __WALL | (block ? 0 : WNOHANG));
   if (report.tid > 0) {
     return report;
   }

@@ -101,9 +101,13 @@ struct Report {
   int status = 0;  // as wait(2) gives it; see wait_status.h
 };
 
-/// Waits for any child or tracee. Nothing if a signal came first (EINTR) or, without `block`, if
-/// there is no report now. Error: ECHILD, nothing is left to wait for.
-[[nodiscard]] core::Result<std::optional<Report>> wait_any(bool block);
+/// Waits for a thread, or with wait_any() for any child or tracee. Nothing if a signal came first
+/// (EINTR) or, without `block`, if there is no report now. Error: ECHILD, nothing is left to wait
+/// for.
+[[nodiscard]] core::Result<std::optional<Report>> take(pid_t tid, bool block);
+[[nodiscard]] inline core::Result<std::optional<Report>> wait_any(bool block) {
+  return take(-1, block);
+}
 /// The same, but a stop is not consumed: it is reported again until its thread is resumed. If we
 /// die before that, the kernel delivers the stop's signal as if it had not been reported; a
 /// consumed stop's signal would be lost.

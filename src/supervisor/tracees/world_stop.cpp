@@ -78,27 +78,36 @@ WorldStop::WorldStop(TraceeTable& tracees, const TracedProcess& of)
 core::Result<WorldStop> WorldStop::stop(TraceeTable& tracees, const Tracee& stopped,
                                         core::Duration limit) {
   WorldStop world(tracees, *stopped.process);
-  world.seen_.insert(stopped.id.tid);
-  world.held_.push_back({stopped.id.tid, stopped.process->id.pid, NotAStop{}});
-  if (auto done = world.stop_rest(world.began_ + limit); !done) {
-    return tl::unexpected(done.error());
-  }
-  return world;
+  world.hold(stopped);
+  return finish(std::move(world), limit);
 }
 
 core::Result<WorldStop> WorldStop::stop(TraceeTable& tracees, const TracedProcess& process,
                                         core::Duration limit) {
-  WorldStop world(tracees, process);
-  if (auto done = world.stop_rest(world.began_ + limit); !done) {
-    return tl::unexpected(done.error());
-  }
-  return world;
+  return finish(WorldStop(tracees, process), limit);
 }
 
 core::Result<WorldStop> WorldStop::stop_most(TraceeTable& tracees, const TracedProcess& process,
                                              core::Duration limit) {
   WorldStop world(tracees, process);
   world.leaves_some_ = true;
+  return finish(std::move(world), limit);
+}
+
+core::Result<WorldStop> WorldStop::stop_most(TraceeTable& tracees, const Tracee& stopped,
+                                             core::Duration limit) {
+  WorldStop world(tracees, *stopped.process);
+  world.hold(stopped);
+  world.leaves_some_ = true;
+  return finish(std::move(world), limit);
+}
+
+void WorldStop::hold(const Tracee& stopped) {
+  seen_.insert(stopped.id.tid);
+  held_.push_back({stopped.id.tid, stopped.process->id.pid, NotAStop{}});
+}
+
+core::Result<WorldStop> WorldStop::finish(WorldStop world, core::Duration limit) {
   if (auto done = world.stop_rest(world.began_ + limit); !done) {
     return tl::unexpected(done.error());
   }

@@ -55,6 +55,9 @@ class WorldStop {
   [[nodiscard]] static core::Result<WorldStop> stop_most(TraceeTable& tracees,
                                                          const TracedProcess& process,
                                                          core::Duration limit);
+  [[nodiscard]] static core::Result<WorldStop> stop_most(TraceeTable& tracees,
+                                                         const Tracee& stopped,
+                                                         core::Duration limit);
 
   /// Looks at the sleepers again: who has woken since is stopped, with whatever is new. Returns how
   /// many threads were added to threads().
@@ -78,6 +81,8 @@ class WorldStop {
     std::string schedule;  // schedstat, or the switches where there is none
   };
   WorldStop(TraceeTable& tracees, const TracedProcess& process);
+  void hold(const Tracee& stopped);
+  [[nodiscard]] static core::Result<WorldStop> finish(WorldStop world, core::Duration limit);
 
   core::Result<void> stop_rest(core::TimePoint until);
   /// Stops tasks that were not there the last time; false if there are none.

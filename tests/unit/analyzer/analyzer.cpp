@@ -113,6 +113,22 @@ TEST_F(Analyzing, turns_a_stop_into_a_sample) {
   EXPECT_TRUE(sample->with_stack);
 }
 
+TEST_F(Analyzing, resolves_all_stacks_of_a_crash) {
+  core::Crashed crashed;
+  crashed.signal.number = 11;
+  crashed.threads.push_back({kThread, "first", "", raw_at(0x1234)});
+  crashed.threads.push_back({{102, 3}, "second", "futex", raw_at(0x2345)});
+  handle(std::move(crashed));
+  const auto seen = record<core::CrashSeen>();
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->process, kProcess);
+  EXPECT_EQ(seen->signal.number, 11);
+  ASSERT_EQ(seen->threads.size(), 2U);
+  EXPECT_EQ(seen->threads[1].syscall, "futex");
+  EXPECT_EQ(seen->threads[1].stack.stack.frames[0].where.offset, 0x2345U);
+  EXPECT_EQ(seen->threads[1].stack.addresses[0], core::Address{0x3345});
+}
+
 TEST_F(Analyzing, tells_of_modules_before_the_samples_that_name_them) {
   core::Module module;
   module.path = "/lib/libx.so";

@@ -196,5 +196,42 @@ TEST_F(TraceRecorderTest, a_trace_of_the_run_that_was_overwritten_does_not_outli
   EXPECT_FALSE(fs::exists(path() + "/trace.sp"));
 }
 
+TEST_F(TraceRecorderTest, begins_its_file_again_when_it_is_cleared) {
+  RunDirectory run = directory();
+  TraceRecorder trace(run, {}, test::facts);
+  trace.add(calls_.next(1'000), profile_);
+  trace.serve(core::TraceAction::flush, profile_, namer_);
+  EXPECT_EQ(trace_in(path() + "/trace.sp").events, 1'000U);
+  trace.add(calls_.next(10), profile_);
+  trace.serve(core::TraceAction::clear, profile_, namer_);
+  EXPECT_EQ(trace.cleared(), 1'010U);
+  EXPECT_EQ(trace_in(path() + "/trace.sp").events, 0U);
+  trace.add(Calls().next(7), profile_);
+  ASSERT_TRUE(trace.write_set(profile_, namer_, "{}", true));
+  EXPECT_EQ(trace.unwritten(), 0U);
+  const Found found = trace_in(path() + "/trace.sp");
+  EXPECT_EQ(found.events, 7U);
+  EXPECT_TRUE(found.finished);
+}
+
+TEST_F(TraceRecorderTest, keeps_to_its_size_and_counts_the_rest) {
+  constexpr std::uint64_t kMost = 500'000;
+  RunDirectory run = directory();
+  TraceRecorder trace(run, {}, test::facts, kMost);
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 20; ++i) {
+    trace.add(calls_.next(5'000), profile_);
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("--trace-size"), std::string::npos) << said;
+  EXPECT_EQ(said.find("trace.sp"), said.rfind("trace.sp")) << "once";
+  ASSERT_TRUE(trace.write_set(profile_, namer_, "{}", true));
+  EXPECT_LE(fs::file_size(path() + "/trace.sp"), kMost);
+  const Found found = trace_in(path() + "/trace.sp");
+  EXPECT_GT(found.events, 20'000U);
+  EXPECT_EQ(found.events + trace.unwritten(), 100'000U);
+  EXPECT_TRUE(found.finished);
+}
+
 }  // namespace
 }  // namespace sp::profiler

@@ -10,6 +10,7 @@
 
 #include "arch/native.h"
 #include "core/mapping.h"
+#include "supervisor/instruments/probes/call_counter.h"
 #include "supervisor/instruments/probes/hit_counter.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/instruments/probes/trace_places.h"
@@ -85,13 +86,19 @@ void name_functions(ProbedCode& code, core::FunctionsTraced& batch) {
 
 }  // namespace
 
-ThreadTrace& FunctionTrace::trace_of(Tracee& tracee, Address sp) {
+ThreadTrace& FunctionTrace::trace_of(Tracee& tracee, Address sp, core::TimePoint now) {
   ProbedThread& thread = probed_thread(tracee);
   TraceState& state = *probed_code(*tracee.process).trace();
   if (thread.trace == nullptr) {
     deliver_ended(probed_code(*tracee.process));
     thread.trace = std::make_shared<ThreadTrace>(tracee.process->id, tracee.id, limits_);
     state.threads.push_back(thread.trace);
+    if (state.was_off) {
+      thread.trace->pause(now);
+    }
+    if (!state.is_off) {
+      thread.trace->begin(now);
+    }
   }
   if (!thread.trace->is_on_known_stack(sp)) {
     const StackRange stack = stack_around(tracee.id.tid, sp, state.looks_for_stacks);
@@ -117,6 +124,12 @@ void FunctionTrace::look_at(const Tracee& tracee, const ptrace::Registers& regis
     probed_thread(tracee).returns_to =
         arch::Native::return_address(registers, memory).value_or(Address{});
   }
+  if (triggers_.look_at_arguments()) {
+    const auto call = arch::NativeTrapHandler::call_of_function(registers);
+    TraceTriggers::Arguments& arguments = probed_thread(tracee).arguments;
+    arguments.front() = call.number;
+    std::copy_n(call.arguments.begin(), arguments.size() - 1, arguments.begin() + 1);
+  }
 }
 
 void FunctionTrace::note(Tracee& tracee, const BreakpointSite& site, Address sp,
@@ -135,7 +148,11 @@ void FunctionTrace::note(Tracee& tracee, const BreakpointSite& site, Address sp,
   }
   const bool is_call = place.enters && at == block.start && !is_again;
   counter_.note_hit();
-  if (is_call && thread.counted) {
+  if (learning_ != nullptr) {
+    learning_->note_hit(code, function, is_call);
+  }
+  // What is counted after a time without places would pass for all that there was.
+  if (is_call && thread.counted && !block.until) {
     code.count(block, now);
   } else {
     code.note_uncounted_execution(block, now);
@@ -143,15 +160,16 @@ void FunctionTrace::note(Tracee& tracee, const BreakpointSite& site, Address sp,
   if (!thread.counted) {
     return;
   }
-  ThreadTrace& trace = trace_of(tracee, sp);
+  ThreadTrace& trace = trace_of(tracee, sp, now);
   if (is_call) {
-    trace.enter(function.number, sp, now, thread.returns_to);
+    note_entry(tracee, function, trace, sp, now);
   } else if (place.resumes && at == block.start) {
     trace.resume(function.number, sp, now);
   }
   if (place.leaves && at == block.last.address && to) {
     note_exit(tracee, function, site, sp, *to, now);
   }
+  note_ended(code, trace);
   if (trace.size() >= kEventsInBatch && limits_.when_full != core::WhenFull::keep) {
     deliver(code, trace, now);
   } else {
@@ -194,7 +212,16 @@ void FunctionTrace::note_exit(Tracee& tracee, ProbedFunction& function, const Br
   thread.trace->jump(number, is_part, sp, now);
 }
 
-void FunctionTrace::add_stolen(const Tracee& tracee, core::Duration time) {
+void FunctionTrace::add_stolen(const Tracee& tracee, core::Duration cost) {
+  steal(tracee, cost);
+  const auto& state = probed_code(*tracee.process).trace();
+  if (state && state->recorder != nullptr && state->recorder->learning_ != nullptr) {
+    state->recorder->learning_->end_hit(tracee);
+  }
+}
+
+void FunctionTrace::steal(const Tracee& tracee, core::Duration time) {
+  CallCounter::add_stolen(tracee, time);
   if (const auto& trace = probed_thread(tracee).trace) {
     trace->add_stolen(time);
   }
@@ -204,7 +231,7 @@ void FunctionTrace::end_stop(Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
   const core::TimePoint begin = std::exchange(thread.stopped_at, core::TimePoint{});
   if (begin != core::TimePoint{}) {
-    add_stolen(tracee, core::Clock::now() - begin);
+    steal(tracee, core::Clock::now() - begin);
   }
 }
 
@@ -233,9 +260,11 @@ void FunctionTrace::flush(ProbedCode& code) {
   core::FunctionsTraced ended;
   ended.process = code.owner();
   for (const std::uint32_t number : std::exchange(state.ended, {})) {
-    ended.functions.push_back(described(code.function(number)));
+    const ProbedFunction& function = code.function(number);
+    ended.functions.push_back(described(function));
+    const bool is_learned = learning_ != nullptr && learning_->has_dropped(code, function);
+    too_hot_ += is_learned ? 0 : 1;
   }
-  too_hot_ += ended.functions.size();
   if (!ended.functions.empty()) {
     outbox_.deliver({code.owner(), {code.owner().pid, 0}, now, std::move(ended)});
   }

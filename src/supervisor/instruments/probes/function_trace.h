@@ -2,15 +2,21 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/address.h"
 #include "core/clock.h"
 #include "core/run_facts.h"
 #include "supervisor/channels/outbox.h"
+#include "supervisor/channels/trace_requests.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/probes/thread_trace.h"
+#include "supervisor/instruments/probes/trace_learning.h"
+#include "supervisor/instruments/probes/trace_triggers.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/tracees/tracee.h"
 
@@ -23,8 +29,20 @@ struct TracePlace;
 /// for blocks. Runs on the ptrace thread, but for fill().
 class FunctionTrace {
  public:
-  FunctionTrace(const TraceLimits& limits, Outbox& outbox, HitCounter& counter)
-      : limits_(limits), outbox_(outbox), counter_(counter) {}
+  /// What triggers set off goes to `requests`.
+  FunctionTrace(const TraceLimits& limits, std::vector<core::TraceTrigger> triggers, Outbox& outbox,
+                HitCounter& counter, TraceRequests& requests)
+      : limits_(limits),
+        triggers_(std::move(triggers)),
+        outbox_(outbox),
+        counter_(counter),
+        requests_(requests) {}
+
+  /// With --learn; it outlives this.
+  void tell(TraceLearning& learning) { learning_ = &learning; }
+  [[nodiscard]] const TraceTriggers& triggers() const { return triggers_; }
+  /// Called in the hit that is to switch the trace on or off.
+  void on_switch(std::function<void(core::TraceAction)> action) { switch_ = std::move(action); }
 
   /// The thread is about to execute the instruction at a breakpoint.
   void look_at(const Tracee& tracee, const ptrace::Registers& registers) const;
@@ -34,31 +52,45 @@ class FunctionTrace {
             std::optional<core::Address> to, core::TimePoint now);
   /// The thread is about to run again after a stop that was no hit.
   static void end_stop(Tracee& tracee);
-  /// The thread was stopped by us for so long.
-  static void add_stolen(const Tracee& tracee, core::Duration time);
+  /// A thread's hit is over, and the thread runs again; it was stopped by us for so long.
+  static void add_stolen(const Tracee& tracee, core::Duration cost);
   /// No thread of the process has any more events: TraceEventKind::end (exec) or off.
   static void finish(const TracedProcess& process, core::TraceEventKind kind, core::TimePoint now);
   /// Delivers the events so far if the last ones were long ago.
   void flush_if_due(ProbedCode& code);
   /// Delivers the events so far.
   void flush(ProbedCode& code);
+  /// Forgets them.
+  void clear(ProbedCode& code);
 
   /// Any thread.
-  void fill(core::Tracing& facts) const { facts = {events_, lost_, too_hot_}; }
+  void fill(core::Tracing& facts) const { facts = {events_, lost_, too_hot_, 0, cleared_, 0}; }
 
  private:
-  [[nodiscard]] ThreadTrace& trace_of(Tracee& tracee, core::Address sp);
+  static void steal(const Tracee& tracee, core::Duration time);
+  [[nodiscard]] bool is_learning() const { return learning_ != nullptr && learning_->is_on(); }
+  [[nodiscard]] ThreadTrace& trace_of(Tracee& tracee, core::Address sp, core::TimePoint now);
+  void note_entry(Tracee& tracee, const ProbedFunction& function, ThreadTrace& trace,
+                  core::Address sp, core::TimePoint now);
+  /// Sets off what the calls that have ended are to set off.
+  void note_ended(ProbedCode& code, ThreadTrace& trace);
+  void ask(const std::vector<core::TraceAction>& actions);
   void note_exit(Tracee& tracee, ProbedFunction& function, const BreakpointSite& site,
                  core::Address sp, core::Address to, core::TimePoint now);
   void deliver_ended(ProbedCode& code);
   void deliver(ProbedCode& code, ThreadTrace& trace, core::TimePoint now);
 
   const TraceLimits limits_;
+  TraceTriggers triggers_;
   Outbox& outbox_;
   HitCounter& counter_;
+  TraceRequests& requests_;
+  TraceLearning* learning_ = nullptr;
+  std::function<void(core::TraceAction)> switch_;
   std::atomic<std::uint64_t> events_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> too_hot_{0};
+  std::atomic<std::uint64_t> cleared_{0};
 };
 
 }  // namespace sp::supervisor

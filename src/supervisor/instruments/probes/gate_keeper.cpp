@@ -159,7 +159,7 @@ void GateKeeper::end_delivery(Tracee& tracee, bool at_handler) {
     if (auto registers = ptrace::registers(tracee.id.tid)) {
       hide_step(probed_code(*tracee.process), tracee.id.tid, thread.delivered_at, *registers);
     }
-  } else {
+  } else if (probed_code(*tracee.process).may_insert()) {
     kind = thread.mask.enter_handler(tracee.id.tid) ? Kind::blocks_trap : Kind::leaves_trap;
   }
   probed_code(*tracee.process).signal_handlers().learn(signal, kind);

@@ -11,8 +11,10 @@
 #include "core/messages.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/module_scan.h"
+#include "supervisor/instruments/probes/call_counter.h"
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/function_trace.h"
+#include "supervisor/instruments/probes/ifuncs.h"
 #include "supervisor/instruments/probes/probe_maintenance.h"
 #include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/instruments/probes/probed_thread.h"
@@ -70,6 +72,33 @@ void ModuleProbes::begin(Tracee& tracee) {
   charge(process, core::Clock::now() - updated);
 }
 
+bool ModuleProbes::begin_again(Tracee& tracee) {
+  TracedProcess& process = *tracee.process;
+  ProbedCode& code = probed_code(process);
+  const pid_t tid = tracee.id.tid;
+  const core::TimePoint begin = core::Clock::now();
+  const auto scan = ModuleScan::read(process.id, tid);
+  if (!scan) {
+    return true;  // it is gone
+  }
+  if (!renew_trap_handler(code, tid)) {
+    return false;
+  }
+  code.set_maps(scan->maps());
+  // What handlers do with SIGTRAP may have changed.
+  code.signal_handlers() = {};
+  const bool has_gates = insert_first_gates(tracee, *scan);
+  (void)unblock_trap(process, tid, probed_thread(tracee));
+  costs_.add_work(core::Clock::now() - begin);
+  update(process, tid, When::at_attach);
+  if (analysis_.wants_libraries() || !has_gates) {
+    for (const core::Address event : scan->find_library_events(analysis_)) {
+      insert_loader_breakpoint(code, event);
+    }
+  }
+  return true;
+}
+
 /// The budget is for what probes cost once the program runs.
 void ModuleProbes::charge(const TracedProcess& process, core::Duration cost) {
   if (process.from_start) {
@@ -118,6 +147,9 @@ void ModuleProbes::unblock_trap_in(const WorldStop& world) {
 bool ModuleProbes::insert_gates(const TracedProcess& process, const ModuleScan& scan) {
   ProbedCode& code = probed_code(process);
   const bool are_complete = gates_.insert(code, scan);
+  if (code.trace()) {
+    code.insert_all(code.removed_gates());
+  }
   if (are_complete) {
     code.signal_handlers().begin();
   }
@@ -160,6 +192,7 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
   constexpr int kShareOfTime = 32;
   const core::TimePoint begin = core::Clock::now();
   ProbedCode& code = probed_code(process);
+  const bool counts_calls = code.trace() && code.trace()->calls != nullptr;
   const auto scan = ModuleScan::read(process.id, tid);
   if (!scan) {
     return;
@@ -181,16 +214,18 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
       outbox_.deliver({process.id, {tid, 0}, begin, core::MappingSnapshot{scan->maps()}});
     }
     ProbedCode::Since since{core::Clock::now(), when != When::at_attach};
-    if (when == When::at_start || (when == When::at_mapping && process.from_start)) {
+    if (when == When::at_start || (counts_calls && when == When::at_load) ||
+        (when == When::at_mapping && (process.from_start || counts_calls))) {
       since.time.reset();
     }
     instrument_module(code, analysis_.plan(module.file), *module.bias, module.range, since,
                       module.file);
     code.make_room_for_copies(module.range.begin, tid);
   }
+  find_resolved(code, *scan);
   const core::Duration took = core::Clock::now() - begin;
-  if (when == When::at_start) {
-    costs_.add_preparation(took);
+  if (when == When::at_start || counts_calls) {
+    costs_.add_preparation(took);  // done once, however often functions are called
   } else {
     costs_.add_work(took);
   }
@@ -200,7 +235,9 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
 void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
   ProbedCode& code = probed_code(process);
   end_overwritten(code, core::Clock::now());
-  if (code.trace()) {
+  if (code.trace() && code.trace()->calls != nullptr) {
+    code.trace()->calls->flush(code);
+  } else if (code.trace()) {
     code.trace()->recorder->flush(code);
   }
   core::CodeProbed probed = code.take(process.threads == 0);

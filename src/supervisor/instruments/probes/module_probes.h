@@ -35,6 +35,10 @@ class ModuleProbes {
   /// The thread is in a signal-delivery or interrupt stop. Installs the trap handler and
   /// instruments the modules that there are. Without a handler the process gets no probes.
   void begin(Tracee& tracee);
+  /// The same where all breakpoints were removed for a time in which nothing was seen: the handler
+  /// and gates are put back, and modules looked at; nothing else. False where the process handles
+  /// SIGTRAP itself by now.
+  [[nodiscard]] bool begin_again(Tracee& tracee);
   /// Modules have come or gone.
   void update(TracedProcess& process, pid_t tid, When when);
   /// The loader has mapped a file (at_load: and relocated it), or is about to unmap one.

@@ -18,6 +18,8 @@ class ProbeBudget {
       : share_(percent / 100 * kPart), first_allowance_(first_allowance) {}
 
   void spend(core::Duration cost) { spent_ += cost; }
+  /// More of what probes may cost in any case.
+  void allow(core::Duration more) { first_allowance_ += more; }
   [[nodiscard]] core::Duration spent() const { return spent_; }
   /// `beside`, a part of what was spent, has counted nothing: too much of it for the probes of one
   /// program.

@@ -12,6 +12,7 @@ core::Duration ProbeCosts::add_hit(ProbedThread& thread, core::TimePoint heard) 
   thread.last_hit = {heard, done};
   const core::Duration cost =
       hit_cost_.add(std::max(done - heard - work_, core::Duration{}), since_last);
+  last_hit_ = cost;
   spend(cost);
   meter_.add_hit(cost);
   return cost;

@@ -22,7 +22,13 @@ class ProbeCosts {
 
   /// More was spent than the budget allows so far.
   [[nodiscard]] bool is_exceeded() const {
-    return budget_.is_exceeded(target_cpu(), meter_.following());
+    return !suspended_at_ && budget_.is_exceeded(target_cpu(), meter_.following());
+  }
+  /// Until resume_limit() it may spend what it likes, which is allowed beside the budget.
+  void suspend_limit() { suspended_at_ = budget_.spent(); }
+  void resume_limit() {
+    budget_.allow(budget_.spent() - suspended_at_.value_or(budget_.spent()));
+    suspended_at_.reset();
   }
   /// The same, and what the probes of a program cost beside counting is too much of it:
   /// ProbeBudget::is_too_much().
@@ -37,6 +43,8 @@ class ProbeCosts {
   /// A thread's hit that was heard of at `heard` is over: the thread runs again. Charges what
   /// add_work() has not, and returns it.
   core::Duration add_hit(ProbedThread& thread, core::TimePoint heard);
+  /// What the last hit has cost, without time in which we waited for a CPU.
+  [[nodiscard]] core::Duration last_hit() const { return last_hit_; }
   /// The kernel's part of a hit; HitCost::round_trip().
   [[nodiscard]] core::Duration round_trip() const { return hit_cost_.round_trip(); }
   /// Other work for the probes, done while a thread was stopped.
@@ -63,7 +71,9 @@ class ProbeCosts {
   CostMeter& meter_;
   SampleTimer& timer_;
   ProbeBudget budget_;
+  std::optional<core::Duration> suspended_at_{};  // what was spent by then
   HitCost hit_cost_;
+  core::Duration last_hit_{};
   core::Duration work_{};  // charged since begin_stop()
   std::atomic<std::int64_t> spent_{0};
 };

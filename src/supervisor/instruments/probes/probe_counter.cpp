@@ -27,12 +27,14 @@ bool is_coverage(const ProbeOptions& options) { return options.coverage != core:
 }  // namespace
 
 ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guardian,
-                           CostMeter& meter, SampleTimer& timer, TraceeTable& tracees)
+                           CostMeter& meter, SampleTimer& timer, TraceeTable& tracees,
+                           TraceRequests& trace_requests)
     : options_(options),
       coverage_(options.coverage),
       guardian_(guardian),
-      costs_(options.overhead_percent, options.trace ? kFirstOfTrace : ProbeBudget::kFirstAllowance,
-             meter, timer),
+      costs_(options.overhead_percent,
+             options.trace || options.calls ? kFirstOfTrace : ProbeBudget::kFirstAllowance, meter,
+             timer),
       modules_(*options.analysis, outbox, costs_, tracees),
       exploration_(outbox),
       counter_(costs_, options.keep_hot_probes),
@@ -42,8 +44,13 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
       tracees_(tracees),
       gates_(maintenance_, costs_, options.keep_hot_probes),
       hits_(modules_, costs_, counter_, exploration_, gates_, promotion_) {
-  if (options.trace) {
-    trace_.emplace(*options.trace, outbox, counter_);
+  if (options.calls) {
+    calls_.emplace(*options.calls, outbox, counter_);
+  } else if (options.trace) {
+    trace_.emplace(*options.trace, std::move(options.triggers), outbox, counter_, trace_requests);
+    switch_.emplace(TraceSwitch::Parts{*trace_, modules_, maintenance_, tracees, trace_requests},
+                    options.begins_off);
+    connect_trace();
   }
 }
 
@@ -53,8 +60,11 @@ void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_st
   process.code_state =
       std::make_shared<ProbedCode>(process.id, tid, *options_.analysis, guardian_, options_.derives,
                                    is_coverage(options_) ? &coverage_ : nullptr);
-  if (trace_) {
-    probed_code(process).trace() = TraceState{&*trace_, {}, {}, {}};
+  if (calls_) {
+    probed_code(process).trace() = calls_->new_state();
+  } else if (trace_) {
+    probed_code(process).trace() = switch_->new_state();
+    switch_->begin(probed_code(process));
   }
   if (promotion_.is_wanted()) {
     probed_code(process).hot_functions().enable();
@@ -65,7 +75,7 @@ void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_st
   if (named_ == 0) {
     named_ = process.id.pid;
   }
-  process.is_named = options_.keep_hot_probes || process.id.pid == named_;
+  process.is_named = options_.keep_hot_probes || calls_ || process.id.pid == named_;
   process.from_start = from_start && process.is_named;
   maintenance_.note_program();
 }
@@ -145,6 +155,7 @@ bool ProbeCounter::on_trap(Tracee& tracee, core::TimePoint now) {
     (void)ptrace::resume(tid, 0);  // it was killed
     return true;
   }
+  give_mask_back_if_bare(tracee);
   const auto [origin, site] = trap_origin(probed_code(*tracee.process), tid, *registers);
   switch (origin) {
     case TrapOrigin::breakpoint:
@@ -213,6 +224,9 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
 void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /*now*/) {
   ProbedCode& code = probed_code(*tracee.process);
   give_counters(tracee);
+  if (switch_) {
+    switch_->on_stop(tracee);
+  }
   if (stop == UserStop::interrupt && !options_.keep_hot_probes) {
     maintenance_.give_up_where_dear(tracee);
   }
@@ -225,7 +239,8 @@ void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /
   } else if (code.trap_handler().is_installed && !probed_thread(tracee).mask_is_known) {
     (void)unblock_trap(*tracee.process, tracee.id.tid, probed_thread(tracee));
   }
-  if (stop == UserStop::interrupt && tracee.process->from_start && !options_.begins_with_samples) {
+  const bool is_due = tracee.process->from_start || (calls_ && !code.trap_handler().tried);
+  if (stop == UserStop::interrupt && is_due && !options_.begins_with_samples) {
     maintenance_.run(tracee, false);
   }
 }
@@ -243,13 +258,6 @@ void ProbeCounter::on_sample(Tracee& tracee) {
   }
   if (trace_ && tracee.process->code_state != nullptr) {
     trace_->flush_if_due(probed_code(*tracee.process));
-  }
-}
-
-void ProbeCounter::on_exit(Tracee& tracee) {
-  end_in_function_copy(tracee);
-  if (!trace_ && !is_coverage(options_)) {
-    HitCounter::count_last_block(tracee, core::Clock::now());
   }
 }
 

@@ -4,13 +4,16 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "core/call_query.h"
 #include "core/clock.h"
 #include "core/messages.h"
 #include "core/run_facts.h"
 #include "supervisor/channels/outbox.h"
 #include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/instrument.h"
+#include "supervisor/instruments/probes/call_counter.h"
 #include "supervisor/instruments/probes/exploration.h"
 #include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/gate_keeper.h"
@@ -22,6 +25,7 @@
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/instruments/probes/promotion.h"
+#include "supervisor/instruments/probes/trace_switch.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/tracees/tracee.h"
 
@@ -37,6 +41,12 @@ struct ProbeOptions {
   bool copies = true;                // hot functions run from instrumented copies
   core::Coverage coverage = core::Coverage::off;  // else keep_hot_probes, and no copies
   std::optional<TraceLimits> trace{};             // functions are traced; else no copies
+  bool begins_off = false;                        // with `trace`: until it is switched on
+  std::vector<core::TraceTrigger> triggers{};     // likewise
+  std::optional<core::Duration> learn_for{};      // likewise: TraceLearning
+  /// Calls are counted, and nothing else, in all processes from their first instruction on. No
+  /// trace; copies only if nothing else is asked of calls.
+  std::optional<core::CallQuery> calls{};
 };
 
 /// Counts basic blocks beside sampling, by a probe (a breakpoint) for each. A function's blocks get
@@ -45,8 +55,9 @@ struct ProbeOptions {
 class ProbeCounter final : public Instrument {
  public:
   ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guardian, CostMeter& meter,
-               SampleTimer& timer, TraceeTable& tracees);
+               SampleTimer& timer, TraceeTable& tracees, TraceRequests& trace_requests);
 
+  [[nodiscard]] InstrumentNeeds needs() const override { return {.a_thread = calls_.has_value()}; }
   void begin_process(TracedProcess& process, pid_t tid, bool from_start) override;
   void before_exec(Tracee& caller, pid_t tid) override;
   [[nodiscard]] ForkOrigin origin_of(const Tracee& parent) const override;
@@ -64,9 +75,8 @@ class ProbeCounter final : public Instrument {
   void serve(const core::ProbeFunctions& wanted, TracedProcess& process) override {
     maintenance_.serve(wanted, process);
   }
-  void flush(const TracedProcess& process, core::ThreadId thread) override {
-    modules_.flush(process, thread);
-  }
+  void serve(const core::TraceRequest& request) override;
+  void flush(const TracedProcess& process, core::ThreadId thread) override;
   [[nodiscard]] bool wants_last_maps(const TracedProcess& process) const override;
   [[nodiscard]] bool make_detachable(Tracee& tracee, bool may_call) override;
   void restore(const TracedProcess& process) override;
@@ -77,6 +87,7 @@ class ProbeCounter final : public Instrument {
                                                             const ForkOrigin& origin) override;
 
  private:
+  void connect_trace();
   void charge_child(ProbedCode& parent, core::Duration cost);
 
   ProbeOptions options_;
@@ -86,9 +97,12 @@ class ProbeCounter final : public Instrument {
   ModuleProbes modules_;
   Exploration exploration_;
   HitCounter counter_;
+  std::optional<TraceLearning> learning_;  // with trace_, which has it
   std::optional<FunctionTrace> trace_;
+  std::optional<CallCounter> calls_;
   Promotion promotion_;
   ProbeMaintenance maintenance_;
+  std::optional<TraceSwitch> switch_;  // with trace_
   TraceeTable& tracees_;
   GateKeeper gates_;
   ProbeHits hits_;

@@ -1,6 +1,7 @@
 #include "supervisor/instruments/probes/probe_hits.h"
 
 #include "arch/native.h"
+#include "supervisor/instruments/probes/call_counter.h"
 #include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/written_probes.h"
 
@@ -56,7 +57,9 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
   }
   ThreadMemory memory(tracee.id.tid);
   const Address sp = Native::sp(registers);
-  if (code.trace()) {
+  if (code.trace() && code.trace()->calls != nullptr) {
+    code.trace()->calls->look_at(tracee, site, registers);
+  } else if (code.trace()) {
     code.trace()->recorder->look_at(tracee, registers);
   }
   if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
@@ -79,6 +82,10 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
 void ProbeHits::count(Tracee& tracee, BreakpointSite& site, Address sp, std::optional<Address> to,
                       core::TimePoint now) {
   if (const auto& trace = probed_code(*tracee.process).trace()) {
+    if (trace->calls != nullptr) {
+      trace->calls->note(tracee, site, sp, to, now);
+      return;
+    }
     trace->recorder->note(tracee, site, sp, to, now);
     return;
   }

@@ -27,9 +27,21 @@ using core::Address;
 
 void give_mask_back(Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
+  const auto registers = ptrace::registers(tracee.id.tid);
+  if (thread.mask.blocks_trap() && registers &&
+      trap_is_pending(probed_code(*tracee.process), tracee.id.tid, Native::pc(*registers),
+                      thread.was_stepped)) {
+    return;  // blocked, the trap would not come, and the thread go on behind the breakpoint
+  }
   thread.mask.give_back(tracee.id.tid);
   thread.mask = SigtrapMask(MaskChanges::unseen);
   thread.mask_is_known = false;
+}
+
+void give_mask_back_if_bare(Tracee& tracee) {
+  if (!probed_code(*tracee.process).may_insert()) {
+    give_mask_back(tracee);
+  }
 }
 
 bool unblock_trap(const TracedProcess& process, pid_t tid, ProbedThread& thread) {

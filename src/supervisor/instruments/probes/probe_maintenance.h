@@ -19,8 +19,11 @@ namespace sp::supervisor {
 /// handler. True where it did.
 bool unblock_trap(const TracedProcess& process, pid_t tid, ProbedThread& thread);
 
-/// The process has no breakpoints any more: a stopped thread gets the mask that it has set.
+/// The process has no breakpoints any more: a stopped thread gets the mask that it has set. If a
+/// trap of one is pending, not before that is reported.
 void give_mask_back(Tracee& tracee);
+/// The same if the process has none.
+void give_mask_back_if_bare(Tracee& tracee);
 
 /// Does the pending work of a process with probes at stops that no probe has caused: begins it,
 /// keeps the trap handler in place, serves requests that had to wait. Runs on the ptrace thread.

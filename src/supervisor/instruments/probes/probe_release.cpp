@@ -5,13 +5,47 @@
 
 namespace sp::supervisor {
 
-// ---- letting go, and results
+// ---- requests, letting go, and results
+
+void ProbeCounter::serve(const core::TraceRequest& request) {
+  if (switch_) {
+    switch_->serve(request.action);
+  }
+}
+
+void ProbeCounter::connect_trace() {
+  trace_->on_switch([this](core::TraceAction action) { switch_->on_trigger(action); });
+  if (options_.learn_for) {
+    learning_.emplace(*options_.learn_for, *options_.analysis, costs_, tracees_);
+    trace_->tell(*learning_);
+  }
+}
+
+void ProbeCounter::flush(const TracedProcess& process, core::ThreadId thread) {
+  if (learning_) {
+    learning_->tell();
+  }
+  modules_.flush(process, thread);
+}
+
+void ProbeCounter::on_exit(Tracee& tracee) {
+  end_in_function_copy(tracee);
+  if (!trace_ && !calls_ && options_.coverage == core::Coverage::off) {
+    HitCounter::count_last_block(tracee, core::Clock::now());
+  }
+}
 
 void ProbeCounter::restore(const TracedProcess& process) {
   if (process.code_state != nullptr) {
     promotion_.demote_all(process, nullptr);
+    if (learning_) {
+      learning_->tell();
+    }
     if (trace_) {
       FunctionTrace::finish(process, core::TraceEventKind::off, core::Clock::now());
+      if (probed_code(process).may_insert()) {
+        switch_->remove_all(process, true);
+      }
     }
   }
   Instrument::restore(process);
@@ -50,6 +84,8 @@ void ProbeCounter::fill(core::RunFacts& facts) const {
   probing.copying.arrivals = used.arrivals;
   if (trace_) {
     trace_->fill(facts.trace.emplace());
+    facts.trace->times_off = switch_->times_off();
+    facts.trace->learned = learning_ ? learning_->dropped() : 0;
   }
   facts.cost.is_share_minimum = probing.cost > facts.cost.target_cpu / 3;
 }

@@ -20,8 +20,7 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
       covered_files_(parent.covered_files_),
       modules_with_parts_(parent.modules_with_parts_),
       news_seen_(parent.news_seen_),
-      trace_(parent.trace_ ? std::optional(TraceState{parent.trace_->recorder, {}, {}, {}})
-                           : std::nullopt),
+      trace_(parent.trace_ ? std::optional(parent.trace_->forked()) : std::nullopt),
       functions_(parent.functions_),
       blocks_(parent.blocks_.forked()),
       propagation_(parent.propagation_.forked()),
@@ -79,7 +78,7 @@ bool ProbedCode::is_awaiting_entry(Address address) const {
 std::optional<Address> ProbedCode::uninstrumented_at(Address address) const {
   const ProbedFunction* const function = functions_.at(address);
   const bool is_left_out =
-      trace_ && function != nullptr && (function->is_part || function->trace_until);
+      trace_ && function != nullptr && (function->is_part || !trace_->has_places(*function));
   if (function == nullptr || is_left_out || function->state == ProbedFunction::State::copied) {
     return std::nullopt;
   }
@@ -107,7 +106,7 @@ void ProbedCode::instrument_function(Address address,
                                      std::optional<core::TimePoint> uncounted_until) {
   ProbedFunction* const function = functions_.at_or_added(address);
   if (function == nullptr || function->state == ProbedFunction::State::copied ||
-      (trace_ && function->trace_until)) {
+      (trace_ && !trace_->has_places(*function))) {
     return;
   }
   const core::ControlFlowGraph map = analyze(*function, std::span(&address, 1));
@@ -201,6 +200,9 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
 }
 
 bool ProbedCode::is_to_have_probe(const Block& block) const {
+  if (trace_) {
+    return trace_->has_places(functions_.all()[block.function]);
+  }
   // Where something may not be seen any more, what is seen still counts.
   return (coverage_ != nullptr || !block.until) && needs_probe(block);
 }
@@ -248,7 +250,8 @@ void ProbedCode::disarm_entries() {
 
 void ProbedCode::arm_entry(Address address, core::TimePoint now) {
   ProbedFunction* const function = functions_.at(address);
-  if (function == nullptr || function->state != ProbedFunction::State::uninstrumented) {
+  if (function == nullptr || function->state != ProbedFunction::State::uninstrumented ||
+      (trace_ && trace_->is_off)) {
     return;
   }
   const auto first = decode(function->bounds.begin);

@@ -36,6 +36,8 @@ struct ProbedFunction {
   core::AddressRange bounds;
   bool is_part = false;              // of another function, which jumps to it (--trace)
   std::vector<std::uint32_t> parts;  // of it, with places
+  bool has_exits = true;             // where it is left is a place, too (--trace)
+  bool is_resolver = false;          // of an IFUNC
   bool has_known_end = true;  // false: of code without a symbol, which ends where its blocks do
   std::vector<core::Address> landing_pads;
   State state = State::awaiting_entry;
@@ -51,6 +53,7 @@ struct ProbedFunction {
   std::uint64_t landings = 0;                  // at breakpoints, while it runs from a copy
   std::optional<core::CopyRefusal> refusal;    // it cannot run from a copy
   std::optional<core::TimePoint> trace_until;  // --trace: it was too hot
+  std::uint32_t triggers = 0;                  // bits: those of --trigger that name it
 };
 
 }  // namespace sp::supervisor

@@ -10,9 +10,25 @@ namespace sp::supervisor {
 
 using core::Address;
 
+namespace {
+
+using Triggers = std::vector<CodeAnalysis::TriggeredFunction>;
+
+std::uint32_t triggers_of(const Triggers& triggers, std::uint64_t begin) {
+  for (const CodeAnalysis::TriggeredFunction& function : triggers) {
+    if (function.begin == begin) {
+      return function.triggers;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
 void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& plan,
                        std::uint64_t bias, core::AddressRange mapped, InstrumentedSince since,
                        CodeAnalysis::File file) {
+  const auto triggers = code.trace() && file.image ? code.analysis().triggers(file) : Triggers{};
   code.functions().add_module({mapped, plan.is_whole, since, std::move(file), bias});
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
@@ -34,12 +50,16 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
     }
     function.since = since;
     function.is_part = planned.is_part && code.trace().has_value();
+    function.is_resolver = planned.is_resolver;
+    function.has_exits = planned.is_resolver || !code.trace() || code.trace()->has_exits;
+    function.triggers = triggers_of(triggers, planned.begin);
     if (covered != nullptr && covered->told.insert(planned.begin).second) {
       code.untold_functions().push_back({bounds.begin, bounds.size(), {}});
     }
     if (covered != nullptr && covered->reached.has_any_in(planned.begin, planned.end)) {
       known.push_back(bounds.begin);
-    } else if (first->flow != core::Flow::stop && !function.is_part) {
+    } else if (first->flow != core::Flow::stop && !function.is_part &&
+               (!code.trace() || code.trace()->has_places(function))) {
       entries.push_back(&code.entry_site(*first));
     }
   }

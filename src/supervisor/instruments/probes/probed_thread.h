@@ -12,11 +12,14 @@
 #include "supervisor/instruments/displaced_step.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/probes/thread_trace.h"
+#include "supervisor/instruments/probes/trace_triggers.h"
 #include "supervisor/instruments/sigtrap_mask.h"
 #include "supervisor/tracees/instrument_state.h"
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
+
+struct CountedCalls;
 
 /// Where a thread stands in a copy, and where that is in the original.
 struct OutOfCopy {
@@ -56,8 +59,10 @@ struct ProbedThread : ThreadState {
   std::shared_ptr<CopySpace> counts_in;
   pid_t tid = 0;
 
-  std::shared_ptr<ThreadTrace> trace;  // --trace: its events; null: it has none
-  core::Address returns_to;            // from the function at whose entry it is
+  std::shared_ptr<ThreadTrace> trace;    // --trace: its events; null: it has none
+  std::shared_ptr<CountedCalls> calls;   // count: its calls
+  core::Address returns_to;              // from the function at whose entry it is
+  TraceTriggers::Arguments arguments{};  // of that function, where a trigger looks at them
   /// It comes to that place, or has a hit there that is made again, with that stack pointer: no
   /// call.
   struct ComesAgain {

@@ -1,6 +1,7 @@
 #include "supervisor/instruments/probes/thread_trace.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sp::supervisor {
 namespace {
@@ -22,10 +23,11 @@ bool goes_before(TraceEventKind kind) {
 
 }  // namespace
 
-void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, Address site) {
+void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, Address site,
+                        bool is_watched) {
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp <= sp) {
-    frames.pop_back();
+    pop(frames, at);
   }
   Frame frame{.function = function, .sp = sp, .begin = at, .stolen = stolen_};
   if (limits_.max_depth == 0 || frames.size() < limits_.max_depth) {
@@ -34,31 +36,62 @@ void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, 
     frame.written_stack = written_stack_;
     frame.is_written =
         write(TraceEventKind::entry, function, sp, limits_.has_sites ? site.value() : ticks(at));
-    frame.is_lost = !frame.is_written;
+    frame.is_lost = !frame.is_written && !is_paused_;
+    frame.is_before = is_paused_;
     frame.event = next() - 1;
   }
+  frame.is_watched = is_watched;
+  frame.depth = is_watched ? depth_of(function, sp) + 1 : 0;
   frames.push_back(frame);
+}
+
+void ThreadTrace::pop(std::vector<Frame>& frames, core::TimePoint at) {
+  const Frame& frame = frames.back();
+  if (frame.is_watched) {
+    ended_.push_back({frame.function, (at - frame.begin) - (stolen_ - frame.stolen), frame.depth});
+  }
+  frames.pop_back();
+}
+
+std::vector<ThreadTrace::EndedCall> ThreadTrace::open_calls(core::TimePoint now) const {
+  std::vector<EndedCall> calls;
+  for (const Stack& stack : stacks_) {
+    for (const Frame& frame : stack.open) {
+      if (frame.is_watched) {
+        calls.push_back(
+            {frame.function, (now - frame.begin) - (stolen_ - frame.stolen), frame.depth});
+      }
+    }
+  }
+  return calls;
+}
+
+std::uint32_t ThreadTrace::depth_of(std::uint32_t function, Address sp) const {
+  const std::vector<Frame>& frames = stacks_[stack_].open;
+  return static_cast<std::uint32_t>(std::count_if(
+      frames.begin(), frames.end(),
+      [function, sp](const Frame& frame) { return frame.function == function && frame.sp > sp; }));
 }
 
 void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_part, Address sp,
                         core::TimePoint at) {
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp < sp) {
-    frames.pop_back();
+    pop(frames, at);
   }
   if (frames.empty() || frames.back().sp != sp) {
     (void)write(kind, function, sp, ticks(at));  // it was entered before
     return;
   }
   const Frame frame = frames.back();
-  frames.pop_back();
-  if (!frame.is_written) {
+  pop(frames, at);
+  const core::Duration took = (at - frame.begin) - (stolen_ - frame.stolen);
+  const bool is_short = limits_.min_duration > core::Duration{} && took < limits_.min_duration;
+  if (!frame.is_written && !(frame.is_before && !is_short)) {
     lost_ += frame.is_lost ? 1 : 0;
     return;
   }
-  const core::Duration took = (at - frame.begin) - (stolen_ - frame.stolen);
-  const bool is_short = limits_.min_duration > core::Duration{} && took < limits_.min_duration;
-  if (is_short && frame.begins >= first_ && frame.event + 1 == next()) {
+  if (frame.is_written && is_short && frame.begins >= first_ && frame.event + 1 == next()) {
     // Its callees have gone in the same way.
     events_.resize(frame.begins - first_);
     written_stolen_ = frame.written_stolen;
@@ -74,7 +107,7 @@ void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_par
 void ThreadTrace::resume(std::uint32_t function, Address sp, core::TimePoint at) {
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp < sp) {
-    frames.pop_back();
+    pop(frames, at);
   }
   (void)write(TraceEventKind::resumed, function, sp, ticks(at));
 }
@@ -99,6 +132,44 @@ void ThreadTrace::finish(TraceEventKind kind, core::TimePoint at) {
   is_over_ = true;
   for (Stack& stack : stacks_) {
     stack.open.clear();
+  }
+}
+
+void ThreadTrace::pause(core::TimePoint at) {
+  if (!is_paused_) {
+    finish(TraceEventKind::off, at);
+    is_paused_ = true;
+  }
+}
+
+void ThreadTrace::begin(core::TimePoint at) {
+  if (std::exchange(is_paused_, false)) {
+    forget_entries();
+    (void)write(TraceEventKind::on, 0, {}, ticks(at));
+  }
+}
+
+void ThreadTrace::clear(core::TimePoint at) {
+  events_.clear();
+  first_ = lost_ = kept_ = 0;
+  own_ = 0;
+  written_stack_ = 0;
+  first_stack_ = 0;
+  written_stolen_ = {};
+  is_over_ = true;
+  forget_entries();
+  if (!is_paused_) {
+    (void)write(TraceEventKind::on, 0, {}, ticks(at));
+  }
+}
+
+void ThreadTrace::forget_entries() {
+  for (Stack& stack : stacks_) {
+    for (Frame& frame : stack.open) {
+      frame.is_before = frame.is_before || frame.is_written;
+      frame.is_written = false;
+      frame.is_lost = false;
+    }
   }
 }
 
@@ -153,6 +224,9 @@ void ThreadTrace::forget_idle_stacks() {
 
 bool ThreadTrace::write(TraceEventKind kind, std::uint32_t function, Address sp,
                         std::uint64_t word) {
+  if (is_paused_) {
+    return false;
+  }
   if (kept_++ >= limits_.buffer && limits_.when_full == core::WhenFull::discard) {
     ++lost_;
     return false;

@@ -30,8 +30,9 @@ class ThreadTrace {
       : process_(process), thread_(thread), limits_(limits) {}
 
   /// `sp` is the stack pointer at the function's first instruction, and at its return.
-  /// `site`: where it returns to.
-  void enter(std::uint32_t function, core::Address sp, core::TimePoint at, core::Address site = {});
+  /// `site`: where it returns to. `is_watched`: take_ended() tells when the call has ended.
+  void enter(std::uint32_t function, core::Address sp, core::TimePoint at, core::Address site = {},
+             bool is_watched = false);
   /// Which function returns there: one that a part of it returns from is the caller's innermost.
   void leave(std::uint32_t function, bool is_part, core::Address sp, core::TimePoint at) {
     close(core::TraceEventKind::ret, function, is_part, sp, at);
@@ -48,6 +49,26 @@ class ThreadTrace {
   void end_function(std::uint32_t function, core::TimePoint at);
   /// The thread's events end: TraceEventKind::end or off.
   void finish(core::TraceEventKind kind, core::TimePoint at);
+
+  /// The thread is not traced from now on (off). Calls are still followed, and leave nothing.
+  void pause(core::TimePoint at);
+  /// It is traced from now on (on). Open calls were entered before.
+  void begin(core::TimePoint at);
+  /// Forgets all events so far, and how many there were. What comes begins with `on`.
+  void clear(core::TimePoint at);
+
+  /// A watched call.
+  struct EndedCall {
+    std::uint32_t function = 0;
+    core::Duration took{};    // without stolen time
+    std::uint32_t depth = 0;  // calls of the function that were open, this one included
+  };
+  /// Those that have ended since the last call.
+  [[nodiscard]] std::vector<EndedCall> take_ended() { return std::exchange(ended_, {}); }
+  /// The watched calls that are open, as if they ended.
+  [[nodiscard]] std::vector<EndedCall> open_calls(core::TimePoint now) const;
+  /// Calls of the function that are open where the thread is, with `sp` in a callee of theirs.
+  [[nodiscard]] std::uint32_t depth_of(std::uint32_t function, core::Address sp) const;
 
   /// The function was entered with another stack pointer than it has now: this is no tail call.
   [[nodiscard]] bool is_inside(std::uint32_t function, core::Address sp) const;
@@ -75,7 +96,10 @@ class ThreadTrace {
     core::TimePoint begin;
     core::Duration stolen{};  // by then
     bool is_written = false;
-    bool is_lost = false;     // there was no room
+    bool is_lost = false;    // there was no room
+    bool is_before = false;  // its events are to begin with its return
+    bool is_watched = false;
+    std::uint32_t depth = 0;  // of a watched one
     std::uint64_t event = 0;  // the number of its entry
     // What stood before that, and what was known then.
     std::uint64_t begins = 0;
@@ -98,6 +122,9 @@ class ThreadTrace {
   [[nodiscard]] std::uint64_t next() const { return first_ + events_.size(); }
 
   void forget_idle_stacks();
+  void pop(std::vector<Frame>& frames, core::TimePoint at);
+  /// Open calls have no events so far.
+  void forget_entries();
 
   core::ProcessId process_;
   core::ThreadId thread_;
@@ -114,6 +141,8 @@ class ThreadTrace {
   core::Duration stolen_{};
   core::Duration written_stolen_{};
   bool is_over_ = false;  // off or end is the last event
+  bool is_paused_ = false;
+  std::vector<EndedCall> ended_;
 };
 
 }  // namespace sp::supervisor

@@ -12,6 +12,9 @@ using core::Flow;
 
 bool may_leave(const FunctionIndex& functions, const ProbedFunction& function,
                const std::vector<Address>& unresolved, const core::Instruction& last) {
+  if (!function.has_exits && last.target != function.bounds.begin) {
+    return false;
+  }
   switch (last.flow) {
     case Flow::ret:
       return true;
@@ -53,7 +56,7 @@ TracePlace trace_place(const FunctionIndex& functions, const ProbedFunction& fun
   const auto& pads = function.landing_pads;
   TracePlace place;
   place.enters = start == function.bounds.begin && !function.is_part;
-  place.resumes = std::find(pads.begin(), pads.end(), start) != pads.end();
+  place.resumes = function.has_exits && std::find(pads.begin(), pads.end(), start) != pads.end();
   place.leaves = may_leave(functions, function, unresolved, last);
   return place;
 }

@@ -8,7 +8,8 @@
 #include "supervisor/instruments/probes/function_index.h"
 
 // Where a function that is traced has its breakpoints: on its first instruction, on each landing
-// pad, and on each instruction by which it may be left for good.
+// pad, and on each instruction by which it may be left for good. Without exits: on the first one,
+// and on jumps back to it.
 namespace sp::supervisor {
 
 /// What a block of a traced function is to the trace.

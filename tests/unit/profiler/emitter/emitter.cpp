@@ -1,15 +1,18 @@
 #include "profiler/emitter/emitter.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/fd.h"
+#include "unit/profiler/crash/crashes.h"
 #include "unit/profiler/emitter/emit_reader.h"
 #include "unit/profiler/temporary_directory.h"
 #include "unit/profiler/tree/tree_events.h"
@@ -169,6 +172,48 @@ TEST_F(EmitterTest, each_byte_gets_a_profile) {
   EXPECT_EQ(reader->lines("profile").size(), 42U);
   EXPECT_EQ(reader->lines("metrics").size(), 42U);
   EXPECT_EQ(reader->sum("nCalls"), calls_);
+}
+
+TEST_F(EmitterTest, a_crash_is_told_at_once_behind_the_calls_that_led_to_it) {
+  std::optional<Reader> reader;
+  Emitter out = emitter_to(reader);
+  out.step(now_);
+  ASSERT_TRUE(reader->read());
+  call(3);
+  out.add(name_crash(test::crash(), {program_}, namer_));
+  out.step(now_ += 1ms);  // no period has passed
+  ASSERT_TRUE(reader->read());
+  EXPECT_EQ(reader->sum("nCalls"), 3U);
+  ASSERT_EQ(reader->lines("event").size(), 1U);
+  EXPECT_NE(reader->lines("event")[0].find("SIGSEGV"), std::string::npos);
+  out.step(now_ += 1ms);
+  EXPECT_FALSE(reader->read());
+}
+
+TEST_F(EmitterTest, the_end_by_a_signal_is_told_with_the_stacks_or_without) {
+  for (const bool is_seen : {true, false}) {
+    std::optional<Reader> reader;
+    Emitter out = emitter_to(reader);
+    out.step(now_);
+    ASSERT_TRUE(reader->read());
+    core::RunFacts facts = facts_;
+    facts.end = core::RunEnd::target_killed;
+    facts.exit_signal = is_seen ? SIGSEGV : SIGKILL;
+    if (is_seen) {
+      core::CrashSeen seen = test::crash();
+      seen.process.pid = facts.pid;
+      out.add(name_crash(seen, {program_}, namer_));
+    }
+    std::thread reads([&] {
+      while (reader->lines("event").empty()) {
+        (void)reader->read();
+      }
+    });
+    EXPECT_TRUE(out.finish(facts));
+    reads.join();
+    ASSERT_EQ(reader->lines("event").size(), 1U);
+    EXPECT_EQ(reader->lines("event")[0].find("\"stackTrace\":null") == std::string::npos, is_seen);
+  }
 }
 
 TEST_F(EmitterTest, a_reader_may_stop_to_send) {

@@ -60,6 +60,21 @@ TEST(TracePlaces, a_jump_to_the_functions_own_entry_is_seen_since_it_is_no_call)
   EXPECT_TRUE(leaves(block(0x110, {2}, Flow::jump, Address{0x100})));
 }
 
+TEST(TracePlaces, without_exits_only_the_entry_and_jumps_back_to_it_are_places) {
+  FunctionIndex index = functions();
+  ProbedFunction& function = *index.at(Address{0x100});
+  function.has_exits = false;
+  const auto place = [&](const core::BasicBlock& of) {
+    return trace_place(index, function, {}, of.start, of.last);
+  };
+  EXPECT_TRUE(place(block(0x100, {1, 2}, Flow::next)).enters);
+  EXPECT_FALSE(place(block(0x110, {1}, Flow::ret)).is_any());
+  EXPECT_FALSE(place(block(0x110, {5}, Flow::jump, Address{0x200})).is_any());
+  EXPECT_FALSE(place(block(0x140, {2}, Flow::next)).is_any());  // a landing pad
+  EXPECT_TRUE(place(block(0x110, {2}, Flow::branch, Address{0x100})).leaves);
+  EXPECT_FALSE(place(block(0x110, {5}, Flow::call, Address{0x100})).is_any());  // recursion
+}
+
 TEST(TracePlaces, a_part_is_not_entered) {
   const FunctionIndex index = functions();
   const core::Instruction last{Address{0x304}, 1, Flow::ret, {}};

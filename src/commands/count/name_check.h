@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+#include "commands/count/function_patterns.h"
+#include "core/result.h"
+
+namespace sp::count {
+
+/// Before anything is attached to or launched: whether some function has a name that the user has
+/// typed. Also says nothing where that cannot be known yet: a launched program may load any
+/// library. Errors: no function has; names the nearest ones.
+[[nodiscard]] core::Result<void> check_names(const cli::CountOptions& options,
+                                             const FunctionPatterns& patterns);
+
+/// The message of that, for functions with these names in the files that were looked at.
+[[nodiscard]] std::string no_such_function(const std::vector<cli::CountPattern>& patterns,
+                                           const std::vector<std::string>& names,
+                                           const std::vector<std::string>& files);
+
+}  // namespace sp::count

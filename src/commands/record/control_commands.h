@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/cli.h"
+#include "commands/record/control_server.h"
+#include "core/run_facts.h"
+#include "core/trace_request.h"
+#include "supervisor/channels/trace_requests.h"
+
+namespace sp::record {
+
+/// What the commands of --control do. On the server's thread, but for note_written().
+class ControlCommands {
+ public:
+  struct Run {
+    const cli::RecordOptions& options;
+    supervisor::TraceRequests& requests;
+    std::function<core::RunFacts()> facts;  // as of now
+    std::string directory;                  // the run's
+  };
+  explicit ControlCommands(Run run);
+
+  /// For ControlServer::start().
+  [[nodiscard]] ControlServer::Answer begin(std::string_view line);
+  /// The profiler has done its part of a request. Any thread.
+  void note_written(const core::TraceRequest& request);
+
+ private:
+  [[nodiscard]] ControlServer::Answer ask(core::TraceAction action);
+  [[nodiscard]] std::string status() const;
+  [[nodiscard]] std::string config() const;
+  [[nodiscard]] std::string files() const;
+  [[nodiscard]] std::string prune(std::string_view age) const;
+  [[nodiscard]] std::string state() const;
+
+  Run run_;
+  std::string parent_;  // of the run's directory
+  std::uint64_t ticket_ = 0;
+  std::atomic<std::uint64_t> written_{0};
+};
+
+}  // namespace sp::record

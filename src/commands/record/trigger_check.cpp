@@ -1,0 +1,92 @@
+#include "commands/record/trigger_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands/record/trigger_names.h"
+#include "commands/run_files/function_table.h"
+#include "commands/run_files/similar_names.h"
+#include "commands/symbols/binary_file.h"
+#include "core/edit_distance.h"
+
+namespace sp::record {
+namespace {
+
+std::string program_of(const cli::RecordOptions& options) {
+  if (options.pid) {
+    return fmt::format("/proc/{}/exe", *options.pid);
+  }
+  const std::string& name = options.command.front();
+  return name.find('/') == std::string::npos ? symbols_command::found_on_path(name) : name;
+}
+
+/// Those with a part of the name, or that are a few letters from it; at most five.
+std::string nearest(const std::vector<run_files::TabledFunction>& functions,
+                    const std::string& typed) {
+  std::vector<std::string_view> names;
+  names.reserve(functions.size());
+  for (const run_files::TabledFunction& one : functions) {
+    names.push_back(one.row.demangled_name);
+  }
+  std::vector<std::string> found = run_files::similar_names(names, typed);
+  if (found.empty()) {
+    const auto distance = [&](std::string_view name) { return core::edit_distance(name, typed); };
+    const auto least = std::min_element(
+        names.begin(), names.end(),
+        [&](std::string_view a, std::string_view b) { return distance(a) < distance(b); });
+    if (least != names.end() && distance(*least) <= std::max<std::size_t>(2, typed.size() / 3)) {
+      found.emplace_back(*least);
+    }
+  }
+  return found.empty() ? "superprofiler symbols lists them"
+                       : fmt::format("near to it are {}", fmt::join(found, ", "));
+}
+
+}  // namespace
+
+core::Result<void> check_triggers(const cli::RecordOptions& options,
+                                  const symbols::FunctionFilters& filters) {
+  const auto& triggers = options.control.triggers;
+  if (triggers.empty() || !options.only_instrument_execs.empty()) {
+    return {};
+  }
+  const std::string path = program_of(options);
+  const auto image = symbols_command::open_program(path);
+  if (!image) {
+    return {};  // what is wrong with it is said where it is started
+  }
+  run_files::FunctionTableInput input;
+  input.image = *image;
+  input.path = path;
+  input.debug_directories = options.debug_dirs;
+  input.filters = &filters;
+  input.selection = {options.only_funcs};
+  const auto functions = run_files::function_table(input);
+  for (const core::TraceTrigger& trigger : triggers) {
+    TriggerNames name({trigger});
+    const run_files::TabledFunction* left_out = nullptr;
+    const bool is_met = std::any_of(functions.begin(), functions.end(), [&](const auto& one) {
+      const bool is_named = name.triggers_of(one.row) != 0;
+      left_out = is_named ? &one : left_out;
+      return is_named && one.row.is_instrumented;
+    });
+    if (!is_met && left_out != nullptr) {
+      return core::fail(
+          fmt::format("--trigger '{}': {} is not traced ({}); change that, or name "
+                      "another function",
+                      trigger.text, left_out->row.demangled_name, left_out->row.reason));
+    }
+    if (!is_met) {
+      return core::fail(fmt::format("--trigger '{}': {} has no function '{}'; {}", trigger.text,
+                                    path, trigger.function, nearest(functions, trigger.function)));
+    }
+  }
+  return {};
+}
+
+}  // namespace sp::record

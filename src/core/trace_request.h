@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sp::core {
+
+/// What is asked of a trace while it runs.
+enum class TraceAction : std::uint8_t {
+  on,     // put its breakpoints into the program
+  off,    // take all of them away
+  flush,  // write what is kept or held
+  clear,  // forget what was recorded so far
+  stop,   // end the run as --duration does
+};
+
+/// Supervisor to profiler, through the analyzer: what the supervisor has done of an action, so that
+/// the profiler does its part behind the events that came before.
+struct TraceRequest {
+  TraceAction action = TraceAction::flush;
+  std::uint64_t ticket = 0;  // of who asked; 0: nobody waits
+};
+
+}  // namespace sp::core

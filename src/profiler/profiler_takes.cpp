@@ -1,0 +1,46 @@
+#include "profiler/profiler.h"
+
+// What single records do.
+namespace sp::profiler {
+
+void Profiler::take(const core::SampleTaken& sample) {
+  recorder_.add(sample, profile_.add(sample), profile_);
+  if (tree_) {
+    tree_->add(sample);
+  }
+  if (push_) {
+    push_->add(sample);
+  }
+  open_files_of(sample.stack);
+  const SampleCounts& counts = profile_.counts();
+  progress_.on_cpu.store(counts.on_cpu, std::memory_order_relaxed);
+  progress_.blocked.store(counts.blocked, std::memory_order_relaxed);
+  progress_.truncated.store(counts.truncated, std::memory_order_relaxed);
+}
+
+void Profiler::take(const core::CrashSeen& crash) {
+  if (options_.on_crash) {
+    options_.on_crash(crash.process);
+  }
+  const core::RunFacts facts = options_.facts_now ? options_.facts_now() : core::RunFacts();
+  const NamedCrash named =
+      crashes_.add(crash, {options_.version, facts.host_arch, options_.started}, profile_, *namer_);
+  if (tree_) {
+    tree_->add(named);
+  }
+}
+
+/// Opening debug information takes up to seconds: do it while the target runs, not while the user
+/// waits for the results.
+void Profiler::open_files_of(const core::Stack& stack) {
+  if (unopened_.empty()) {
+    return;
+  }
+  for (const core::Frame& frame : stack.frames) {
+    if (unopened_.erase(frame.where.module) > 0) {
+      (void)namer_->name(frame.where, frame.is_return_address);
+    }
+  }
+}
+
+}  // namespace sp::profiler

@@ -1,0 +1,229 @@
+#include "supervisor/instruments/probes/trace_switch.h"
+
+#include <set>
+
+#include "arch/native.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/instruments/probes/trace_placing.h"
+#include "supervisor/instruments/trap_origin.h"
+#include "supervisor/linux/proc_files.h"
+#include "supervisor/tracees/world_stop.h"
+
+namespace sp::supervisor {
+namespace {
+
+using core::TraceAction;
+
+/// Which thread of a process to stop: one that runs, since it wakes nobody.
+Tracee* thread_to_stop(const std::vector<Tracee*>& threads) {
+  Tracee* any = nullptr;
+  for (Tracee* const thread : threads) {
+    const auto stat = thread->group_stopped ? std::nullopt : read_stat(thread->id.tid);
+    if (stat && stat->state == 'R') {
+      return thread;
+    }
+    any = stat && stat->state != 'Z' ? thread : any;
+  }
+  return any;
+}
+
+/// Blocks are counted no longer: a time without places comes.
+void end_counts(ProbedCode& code, core::TimePoint now) {
+  for (std::uint32_t number = 0; number < code.blocks().size(); ++number) {
+    ProbedBlock& block = code.block(number);
+    if (!block.until && block.probe != core::Address{}) {
+      block.until = now;
+      block.has_unreported_change = true;
+    }
+  }
+}
+
+}  // namespace
+
+TraceState TraceSwitch::new_state() const {
+  TraceState state;
+  state.recorder = &parts_.trace;
+  state.is_off = !is_on_;
+  state.was_off = !is_on_;
+  state.switches_on = parts_.trace.triggers().that_switch_on();
+  return state;
+}
+
+void TraceSwitch::begin(ProbedCode& code) const {
+  if (!is_on_ && !stands_by()) {
+    code.disable();
+  }
+}
+
+std::vector<std::shared_ptr<TracedProcess>> TraceSwitch::processes() const {
+  std::set<const CodeState*> seen;
+  std::vector<std::shared_ptr<TracedProcess>> found;
+  for (const auto& [tid, tracee] : parts_.tracees.all()) {
+    const CodeState* const code = tracee.process->code_state.get();
+    if (code != nullptr && probed_code(*tracee.process).trace() && seen.insert(code).second) {
+      found.push_back(tracee.process);
+    }
+  }
+  return found;
+}
+
+void TraceSwitch::serve(TraceAction action) {
+  if (action == TraceAction::off) {
+    times_off_ += is_on_ ? 1 : 0;
+    is_on_ = false;
+  } else if (action == TraceAction::on) {
+    is_on_ = true;
+  }
+  for (const auto& process : processes()) {
+    ProbedCode& code = probed_code(*process);
+    switch (action) {
+      case TraceAction::on:
+        switch_on(*process);
+        break;
+      case TraceAction::off:
+        switch_off(*process);
+        break;
+      case TraceAction::flush:
+        parts_.trace.flush(code);
+        break;
+      case TraceAction::clear:
+        parts_.trace.clear(code);
+        break;
+      case TraceAction::stop:
+        break;
+    }
+  }
+  tell_state();
+}
+
+void TraceSwitch::switch_off(const TracedProcess& process) {
+  ProbedCode& code = probed_code(process);
+  TraceState& state = *code.trace();
+  state.is_to_be_on = false;
+  if (state.is_over || state.is_off) {
+    return;
+  }
+  const core::TimePoint now = core::Clock::now();
+  state.is_off = state.was_off = true;
+  for (const auto& thread : state.threads) {
+    thread->pause(now);
+  }
+  if (stands_by()) {
+    remove_places(code);
+  } else {
+    remove_all(process, false);
+  }
+  end_counts(code, now);
+  parts_.modules.flush(process, {process.id.pid, 0});
+}
+
+/// Gates, too, so that threads that block SIGTRAP get their masks back. They are held meanwhile:
+/// none looks at its mask when the gate is gone and the mask is not back yet.
+void TraceSwitch::remove_all(const TracedProcess& process, bool at_end) {
+  ProbedCode& code = probed_code(process);
+  std::vector<Tracee*> blocking;
+  for (Tracee* const thread : parts_.tracees.in(code)) {
+    ProbedThread& state = probed_thread(*thread);
+    if (state.mask.blocks_trap()) {
+      blocking.push_back(thread);
+    } else {
+      state.mask = SigtrapMask(MaskChanges::unseen);
+      state.mask_is_known = false;
+    }
+  }
+  const auto world = blocking.empty() ? core::fail("")
+                                      : WorldStop::stop(parts_.tracees, process, kLongestWorldStop);
+  code.restore(BreakpointTable::kEverywhere);
+  code.disable();
+  for (Tracee* const thread : blocking) {
+    if (world && world->holds(thread->id.tid)) {
+      give_mask_back(*thread);
+    } else {
+      // It gets its mask back in that stop.
+      thread->is_awaited = interrupt(*thread).has_value() && at_end;
+    }
+  }
+}
+
+void TraceSwitch::on_trigger(TraceAction action) {
+  if (action == TraceAction::on || stands_by()) {
+    serve(action);
+    return;
+  }
+  for (const auto& process : processes()) {
+    for (const auto& thread : probed_code(*process).trace()->threads) {
+      thread->pause(core::Clock::now());
+    }
+  }
+  parts_.requests.ask({action, 0});  // threads have to be held, which no hit can do
+}
+
+void TraceSwitch::switch_on(TracedProcess& process) {
+  ProbedCode& code = probed_code(process);
+  TraceState& state = *code.trace();
+  if (state.is_over || !state.is_off || state.is_to_be_on) {
+    return;
+  }
+  if (stands_by() && code.trap_handler().tried) {
+    put_all_places(code);  // nothing else has changed
+    return;
+  }
+  state.is_to_be_on = true;
+  Tracee* const thread = thread_to_stop(parts_.tracees.in(code));
+  if (thread != nullptr) {
+    (void)interrupt(*thread);
+  }
+}
+
+void TraceSwitch::on_stop(Tracee& tracee) {
+  TracedProcess& process = *tracee.process;
+  ProbedCode& code = probed_code(process);
+  TraceState& state = *code.trace();
+  if (!state.is_to_be_on) {
+    return;
+  }
+  const auto registers = ptrace::registers(tracee.id.tid);
+  if (!registers || trap_is_pending(code, tracee.id.tid, arch::Native::pc(*registers),
+                                    probed_thread(tracee).was_stepped)) {
+    return;
+  }
+  state.is_to_be_on = false;
+  code.enable();
+  process.is_named = true;
+  if (!code.trap_handler().tried) {
+    process.from_start = false;  // it has run without us
+    state.is_off = false;
+    parts_.maintenance.run(tracee, false);
+  } else if (parts_.modules.begin_again(tracee)) {
+    parts_.maintenance.run(tracee, false);
+  } else {
+    parts_.maintenance.give_up(tracee, "handles SIGTRAP by now");
+  }
+  if (code.may_insert()) {
+    put_all_places(code);
+  }
+  tell_state();
+}
+
+void TraceSwitch::put_all_places(ProbedCode& code) {
+  const core::TimePoint now = core::Clock::now();
+  TraceState& state = *code.trace();
+  state.is_off = state.is_to_be_on = false;
+  insert_places(code, now);
+  for (const auto& thread : state.threads) {
+    thread->begin(core::Clock::now());
+  }
+}
+
+void TraceSwitch::tell_state() {
+  std::size_t waiting = 0;
+  std::size_t given_up = 0;
+  for (const auto& process : processes()) {
+    const TraceState& state = *probed_code(*process).trace();
+    waiting += state.is_to_be_on ? 1 : 0;
+    given_up += state.is_over ? 1 : 0;
+  }
+  parts_.requests.note_state(is_on_, waiting, given_up);
+}
+
+}  // namespace sp::supervisor

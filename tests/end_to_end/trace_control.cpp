@@ -1,0 +1,249 @@
+// --trace that is switched off and on: --control, ctl, --start-off, --trigger.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "end_to_end/profiled.h"
+
+namespace sp::end_to_end {
+namespace {
+
+using nlohmann::json;
+
+/// A client of a run's socket.
+class Client {
+ public:
+  explicit Client(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(static_cast<void*>(address.sun_path), path.data(), path.size());
+    const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
+    is_connected_ = ::connect(fd_.get(), generic, sizeof address) == 0;
+  }
+  [[nodiscard]] bool is_connected() const { return is_connected_; }
+  void send(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t sent = ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+      ASSERT_GT(sent, 0);
+      text.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+  /// The next answer.
+  [[nodiscard]] json answer() const {
+    std::string line;
+    for (char byte = 0; ::recv(fd_.get(), &byte, 1, 0) == 1 && byte != '\n';) {
+      line += byte;
+    }
+    json answer = json::parse(line, nullptr, false);
+    return answer.is_object() ? answer : json::object();
+  }
+  json tell(const std::string& command) const {
+    send(command + "\n");
+    return answer();
+  }
+
+ private:
+  core::UniqueFd fd_;
+  bool is_connected_ = false;
+};
+
+/// Of a run that is about to begin.
+Client client_of(const std::string& socket) {
+  EXPECT_TRUE(eventually([&] { return Client(socket).is_connected(); }));
+  return Client(socket);
+}
+
+/// Calls of a trace by function and closing: "fib returned".
+std::map<std::string, std::uint64_t> closings_in(const std::string& directory) {
+  const Outcome shown =
+      run({SP_PROGRAM, "report", "--trace", directory, "--json", "--percent-limit", "0"});
+  EXPECT_EQ(shown.exit_status(), 0) << shown.text();
+  std::map<std::string, std::uint64_t> calls;
+  const json report = json::parse(shown.out, nullptr, false);
+  for (const auto& row : report.value("rows", json::array())) {
+    for (const auto& [closing, number] : row["closings"].items()) {
+      if (number != 0) {
+        calls[row["name"].get<std::string>() + " " + closing] = number;
+      }
+    }
+  }
+  return calls;
+}
+
+TEST(TraceControl, switches_off_and_on_under_calling_threads) {
+  constexpr int kRounds = 20;
+  const TempDir directory;
+  Running program({target("switched_calls"), "8"});
+  ASSERT_TRUE(program.says("ready"));
+  Running tracer(superprofiler(directory, {"--trace", "-a", "--control", directory / "control",
+                                           "--start-off", "-p", std::to_string(program.pid())}));
+  const Client client = client_of(directory / "control");
+  EXPECT_EQ(client.tell("status")["on"], false);
+  for (int round = 0; round < kRounds; ++round) {
+    EXPECT_EQ(client.tell("on")["on"], true);
+    EXPECT_EQ(client.tell("off")["on"], false);
+    ASSERT_TRUE(round % 7 != 0 || changed_text(program.pid()).empty()) << round;
+  }
+  EXPECT_EQ(client.tell("on")["on"], true);
+  EXPECT_NE(changed_text(program.pid()), "");
+  ASSERT_TRUE(eventually([&] { return client.tell("status").value("events", 0) > 1000; }));
+  EXPECT_EQ(client.tell("status")["times_off"], kRounds + 1);
+  EXPECT_EQ(client.tell("stop")["ok"], true);
+  EXPECT_EQ(tracer.wait().exit_status(), 0);
+  EXPECT_EQ(what_was_left_behind(program.pid()), "");
+  program.close_input();
+  EXPECT_EQ(program.wait().exit_status(), 0);
+  auto calls = closings_in(directory / "run");
+  EXPECT_GT(calls["outer returned"], 20U);
+  EXPECT_EQ(calls["outer unwound"] + calls["inner unwound"] + calls["inner tail"], 0U);
+}
+
+TEST(TraceControl, has_calls_that_are_open_when_it_is_switched) {
+  const TempDir directory;
+  Running program({target("switched_calls"), "0"});
+  ASSERT_TRUE(program.says("ready"));
+  Running tracer(superprofiler(directory, {"--trace", "-a", "--control", directory / "control",
+                                           "-p", std::to_string(program.pid())}));
+  const Client client = client_of(directory / "control");
+  // The first sample begins the trace.
+  ASSERT_TRUE(eventually([&] {
+    program.write_input("q");
+    (void)client.tell("flush");
+    return client.tell("status").value("events", 0) > 0;
+  }));
+  EXPECT_EQ(client.tell("off")["on"], false);
+  program.write_input("qqq");
+  EXPECT_EQ(client.tell("clear")["ok"], true);
+  program.write_input("l");  // until the next byte
+  ASSERT_TRUE(program.says("long"));
+  EXPECT_EQ(client.tell("on")["on"], true);
+  program.write_input("q");
+  ASSERT_TRUE(eventually([&] {
+    (void)client.tell("flush");
+    return client.tell("status").value("events", 0) >= 8;
+  }));
+  EXPECT_EQ(client.tell("off")["on"], false);
+  tracer.signal(SIGINT);
+  ASSERT_EQ(tracer.wait().exit_status(), 0);
+  program.close_input();
+  EXPECT_EQ(program.wait().exit_status(), 0);
+  auto calls = closings_in(directory / "run");
+  EXPECT_EQ(calls["handle_request entered-before"], 1U);
+  EXPECT_EQ(calls["part_of_request entered-before"], 1U);
+  EXPECT_EQ(calls["handle_request unwound"], 0U);
+}
+
+TEST(TraceControl, triggers_make_a_flight_recorder) {
+  const TempDir directory;
+  Running tracer(
+      superprofiler(directory,
+                    {"--trace", "-a", "--when-full", "keep", "--buffer", "100", "--control",
+                     directory / "control", "--trigger", "handle_request@flush,if=dur>10ms",
+                     "--trigger", "part_of_request@stop,if=arg1>0,after=1"},
+                    {target("switched_calls"), "0"}));
+  ASSERT_TRUE(tracer.says("ready"));
+  const Client client = client_of(directory / "control");
+  tracer.write_input("qqq");
+  ASSERT_TRUE(
+      eventually([&] { return tracer.out().find("done\ndone\ndone") != std::string::npos; }));
+  EXPECT_EQ(client.tell("status")["events"], 0);
+  tracer.write_input("s");
+  ASSERT_TRUE(eventually([&] { return client.tell("status").value("events", 0) > 10; }));
+  tracer.write_input("s");  // and ends the run
+  ASSERT_TRUE(eventually([&] { return ::access((directory / "control").c_str(), F_OK) != 0; }));
+  tracer.close_input();
+  EXPECT_EQ(tracer.wait().exit_status(), 0);
+  auto calls = closings_in(directory / "run");
+  EXPECT_EQ(calls["handle_request returned"], 4U);
+}
+
+TEST(TraceControl, a_trigger_switches_on_what_is_off) {
+  const TempDir directory;
+  const Outcome outcome = run(superprofiler(
+      directory,
+      {"--trace", "--start-off", "--trigger", "second@on", "--trigger", "leaf@off,after=1"},
+      {target("trace_ways"), "tails"}));
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+  EXPECT_EQ(closings_in(directory / "run"),
+            (std::map<std::string, std::uint64_t>{
+                {"second tail", 1}, {"third tail", 1}, {"leaf returned", 1}, {"last tail", 1}}));
+}
+
+TEST(TraceControl, serves_clients_that_are_slow_or_die) {
+  const TempDir directory;
+  const std::string socket = directory / "control";
+  Running tracer(
+      superprofiler(directory, {"--trace", "--control", socket}, {target("switched_calls"), "0"}));
+  ASSERT_TRUE(tracer.says("ready"));
+  struct stat made {};
+  ASSERT_EQ(::stat(socket.c_str(), &made), 0);
+  EXPECT_EQ(made.st_mode & 0777U, 0600U);
+  const Client half(socket);
+  half.send("stat");
+  Client(socket).send(std::string(2000, '\n'));
+  const Client flood(socket);
+  flood.send(std::string(std::size_t{1} << 20U, 'x'));
+  const Client client(socket);
+  const json unknown = client.tell("onn");
+  EXPECT_EQ(unknown["ok"], false);
+  EXPECT_EQ(unknown["commands"].size(), 9U);
+  EXPECT_EQ(client.tell("prune soon")["ok"], false);
+  EXPECT_EQ(client.tell("prune 0s")["removed"].size(), 0U);
+  EXPECT_GE(client.tell("files")["files"].size(), 1U);
+  EXPECT_EQ(client.tell("config")["when_full"], "flush");
+  EXPECT_EQ(half.tell("us")["ok"], true);
+  EXPECT_EQ(flood.tell("")["ok"], false);
+  EXPECT_EQ(flood.tell("status")["ok"], true);
+  EXPECT_EQ(run({SP_PROGRAM, "ctl", socket, "status"}).exit_status(), 0);
+  EXPECT_EQ(run({SP_PROGRAM, "ctl", socket, "onn"}).exit_status(), 1);
+  tracer.close_input();
+  EXPECT_EQ(tracer.wait().exit_status(), 0);
+  EXPECT_NE(::access(socket.c_str(), F_OK), 0);
+  const Outcome late = run({SP_PROGRAM, "ctl", socket, "status"});
+  EXPECT_EQ(late.exit_status(), 125) << late.text();
+}
+
+TEST(TraceControl, says_what_is_wrong_before_it_begins) {
+  const TempDir directory;
+  const auto refused = [&](const Words& options, const std::string& why) {
+    Words words{SP_PROGRAM, "-o", directory.path()};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", target("switched_calls"), "0"});
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.exit_status(), 2) << outcome.text();
+    EXPECT_NE(outcome.err.find(why), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  };
+  refused({"--trace", "--trigger", "handle_reqest@flush"}, "handle_request");
+  refused({"--trace", "--trigger", "outer@jump"}, "'jump' is not on, off, flush or stop");
+  refused({"--trace", "--trigger", "outer@on,if=dur=3"}, "dur>");
+  refused({"--trace", "--start-off"}, "nothing would ever switch");
+  refused({"--control", directory / "c"}, "--control is for --trace");
+  refused({"--trace", "--control", std::string(108, 'x')}, "at most 107 bytes");
+  refused({"--trace", "--trace-size", "1kB"}, "smallest");
+  write_file(directory / "file", "");
+  refused({"--trace", "--control", directory / "file"}, "is no socket");
+}
+
+TEST(TraceControl, keeps_to_the_size_and_says_what_is_lost) {
+  const TempDir directory;
+  const auto run = profile(directory, {"--trace", "-a", "--trace-size", "100kB"},
+                           {target("trace_ways"), "fib", "17"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_LE(read_file(directory / "run/trace.sp").size(), 100'000U);
+  EXPECT_GT(run.files.run()["trace"]["lost"], 100);
+  EXPECT_EQ(run.files.calls_of("fib"), 5'167U);
+  EXPECT_NE(run.outcome.err.find("--trace-size"), std::string::npos) << run.outcome.err;
+}
+
+}  // namespace
+}  // namespace sp::end_to_end
