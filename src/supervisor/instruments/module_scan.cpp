@@ -94,17 +94,24 @@ std::vector<ScannedModule> ModuleScan::find_wanted(
   return wanted;
 }
 
+std::optional<ScannedModule> ModuleScan::open(const core::Mapping& mapping) const {
+  CodeAnalysis::File file{mapping.path, files_.root, mapping.inode == program_inode_,
+                          open_image(files_, mapping)};
+  const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
+  if (!bias || file.image->machine() != arch::Native::kElfMachine) {
+    return std::nullopt;
+  }
+  return ScannedModule{mapping.range, std::move(file), bias};
+}
+
 std::vector<ScannedModule> ModuleScan::find_all() const {
   std::vector<ScannedModule> all;
   for (const core::Mapping& mapping : maps_) {
     if (!can_hold_breakpoints(mapping)) {
       continue;
     }
-    CodeAnalysis::File file{mapping.path, files_.root, mapping.inode == program_inode_,
-                            open_image(files_, mapping)};
-    const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
-    if (bias && file.image->machine() == arch::Native::kElfMachine) {
-      all.push_back({mapping.range, std::move(file), bias});
+    if (auto module = open(mapping)) {
+      all.push_back(*std::move(module));
     }
   }
   return all;
@@ -126,10 +133,8 @@ ModuleScan::CallingModules ModuleScan::find_calling_modules() const {
         !(is_libc(mapping) || is_libpthread(mapping) || (is_static && is_program))) {
       continue;
     }
-    CodeAnalysis::File file{mapping.path, files_.root, is_program, open_image(files_, mapping)};
-    const auto bias = file.image != nullptr ? load_bias(*file.image, mapping) : std::nullopt;
-    if (bias && file.image->machine() == arch::Native::kElfMachine) {
-      calling.modules.push_back({{mapping.range, std::move(file), bias}, mapping.inode});
+    if (auto module = open(mapping)) {
+      calling.modules.push_back({*std::move(module), mapping.inode});
     }
   }
   return calling;
@@ -155,17 +160,17 @@ std::vector<core::Address> ModuleScan::find_mapping_calls() const {
   constexpr std::array<std::string_view, 1> kCalls = {"mmap"};
   std::vector<core::Address> behind;
   for (const core::Mapping& mapping : maps_) {
-    const auto image =
-        can_hold_breakpoints(mapping) && is_loader(mapping) ? open_image(files_, mapping) : nullptr;
-    const auto bias = image != nullptr ? load_bias(*image, mapping) : std::nullopt;
-    if (!bias || image->machine() != arch::Native::kElfMachine) {
+    const auto loader =
+        can_hold_breakpoints(mapping) && is_loader(mapping) ? open(mapping) : std::nullopt;
+    if (!loader) {
       continue;
     }
-    for (const core::LoadSegment& segment : image->segments()) {
+    const core::ElfImage& image = *loader->file.image;
+    for (const core::LoadSegment& segment : image.segments()) {
       const auto text =
-          segment.executable ? image->bytes_at(segment.address) : std::span<const std::byte>{};
+          segment.executable ? image.bytes_at(segment.address) : std::span<const std::byte>{};
       for (const arch::SyscallSite& site : arch::Native::find_syscall_sites(text, kCalls)) {
-        const core::Address at{segment.address + site.call_at + *bias};
+        const core::Address at{segment.address + site.call_at + *loader->bias};
         if (mapping.range.contains(at)) {
           behind.push_back(at + arch::NativeTrapHandler::kSyscall.size());
         }

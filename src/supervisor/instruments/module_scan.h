@@ -55,6 +55,9 @@ class ModuleScan {
   [[nodiscard]] std::vector<core::Address> find_mapping_calls() const;
 
  private:
+  /// Opens the file; nothing where it is not this CPU's code or cannot be read.
+  [[nodiscard]] std::optional<ScannedModule> open(const core::Mapping& mapping) const;
+
   ModuleScan(ProcessFiles files, std::vector<core::Mapping> maps);
 
   ProcessFiles files_;

@@ -61,15 +61,19 @@ void ModuleProbes::begin(Tracee& tracee) {
   charge(process, core::Clock::now() - begin);
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
   const core::TimePoint updated = core::Clock::now();
+  watch_loader(code, *scan, has_gates);
+  charge(process, core::Clock::now() - updated);
+}
+
+void ModuleProbes::watch_loader(ProbedCode& code, const ModuleScan& scan, bool has_gates) {
   if (analysis_.wants_libraries() || !has_gates) {
-    for (const core::Address event : scan->find_library_events(analysis_)) {
+    for (const core::Address event : scan.find_library_events(analysis_)) {
       insert_loader_breakpoint(code, event);
     }
   }
   if (analysis_.wants_libraries()) {
-    insert_mapping_gates(code, scan->find_mapping_calls());
+    insert_mapping_gates(code, scan.find_mapping_calls());
   }
-  charge(process, core::Clock::now() - updated);
 }
 
 bool ModuleProbes::begin_again(Tracee& tracee) {
@@ -91,11 +95,7 @@ bool ModuleProbes::begin_again(Tracee& tracee) {
   (void)unblock_trap(process, tid, probed_thread(tracee));
   costs_.add_work(core::Clock::now() - begin);
   update(process, tid, When::at_attach);
-  if (analysis_.wants_libraries() || !has_gates) {
-    for (const core::Address event : scan->find_library_events(analysis_)) {
-      insert_loader_breakpoint(code, event);
-    }
-  }
+  watch_loader(code, *scan, has_gates);
   return true;
 }
 

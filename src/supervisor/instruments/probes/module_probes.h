@@ -61,6 +61,8 @@ class ModuleProbes {
   bool insert_gates(const TracedProcess& process, const ModuleScan& scan);
   /// The same for the first ones.
   bool insert_first_gates(const Tracee& tracee, const ModuleScan& scan);
+  /// So that files are seen as they come and go. `has_gates`: insert_gates()' result.
+  void watch_loader(ProbedCode& code, const ModuleScan& scan, bool has_gates);
   void charge(const TracedProcess& process, core::Duration cost);
   void unblock_trap_in(const WorldStop& world);
 
