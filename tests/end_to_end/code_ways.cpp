@@ -32,10 +32,17 @@ Profiled count(const TempDir& directory, const Words& options, const Words& prog
 
 TEST_P(CodeWays, are_as_without_us_and_counted) {
   const Words program = {target("code_ways"), GetParam(), "20"};
-  for (const Words& options :
-       {Words{}, {"-a", "--derive"}, {"-a", "--only-instrument-execs", "all"}, {"--single"}}) {
+  for (const Words& options : {Words{},
+                               {"-a", "--derive"},
+                               {"-a", "--only-instrument-execs", "all"},
+                               {"--single=copies"},
+                               {"--single"}}) {
     const TempDir directory;
-    count(directory, options, program);
+    const Profiled run = count(directory, options, program);
+    if (program[1] == "libraries" && !options.empty() && options.back() != "--derive") {
+      // Two calls in each round, each of a new mapping.
+      EXPECT_EQ(calls_of(run.files, "cbrt"), "40 exact");
+    }
   }
 }
 

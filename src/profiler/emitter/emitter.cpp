@@ -208,6 +208,9 @@ bool Emitter::send_rest(const core::RunFacts& facts, bool hurries) {
   if (is_ended_ || !may_put) {
     return is_ended_;
   }
+  if (needs_hello_) {
+    greet();  // nothing may come behind the end
+  }
   if (has_news() || !events_.empty()) {
     send_events(now);
   } else {

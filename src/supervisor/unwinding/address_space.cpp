@@ -37,13 +37,16 @@ void AddressSpace::set_maps(std::vector<core::Mapping> maps, pid_t tid) {
   files_.tid = tid;
   maps_text_.clear();
   inherited_ = false;
-  rebuild(std::move(maps), true);
+  if (rebuild(std::move(maps), true)) {
+    told_ = regions_;
+  }
 }
 
 void AddressSpace::inherit(const AddressSpace& parent) {
   inherited_ = true;
   maps_ = parent.maps_;
   regions_ = parent.regions_;
+  told_ = parent.told_;
 }
 
 void AddressSpace::begin_sample(pid_t tid, core::TimePoint now) {
@@ -65,7 +68,8 @@ const CodeRegion* AddressSpace::find(core::Address address) {
 }
 
 const CodeRegion* AddressSpace::find_mapped(core::Address address) {
-  return with_module(find_known(address));
+  CodeRegion* const told = find_in(told_, address);
+  return with_module(told != nullptr ? told : find_known(address));
 }
 
 const CodeRegion* AddressSpace::with_module(CodeRegion* region) {
@@ -82,11 +86,11 @@ const core::Mapping* AddressSpace::mapping_at(core::Address address) const {
   return core::find_mapping(maps_, address);
 }
 
-CodeRegion* AddressSpace::find_known(core::Address address) {
+CodeRegion* AddressSpace::find_in(std::vector<CodeRegion>& regions, core::Address address) {
   const auto behind = std::upper_bound(
-      regions_.begin(), regions_.end(), address,
+      regions.begin(), regions.end(), address,
       [](core::Address a, const CodeRegion& region) { return a < region.range.end; });
-  return behind != regions_.end() && behind->range.contains(address) ? &*behind : nullptr;
+  return behind != regions.end() && behind->range.contains(address) ? &*behind : nullptr;
 }
 
 void AddressSpace::refresh() {

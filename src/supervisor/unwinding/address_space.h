@@ -50,7 +50,9 @@ class AddressSpace {
 
   /// The code at an address; null if there is none. Valid until the next call that is not const.
   const CodeRegion* find(core::Address address);
-  /// The same by the last maps; reads none.
+  /// The same by the last snapshot, or by what was read since if that has no code there; reads
+  /// nothing. What was counted before a library came or went is told before the next snapshot, but
+  /// what /proc shows may be newer.
   const CodeRegion* find_mapped(core::Address address);
   /// The address of a module offset; nothing if it is in no known code of the module.
   [[nodiscard]] std::optional<core::Address> address_of(core::ModuleOffset where) const;
@@ -58,7 +60,8 @@ class AddressSpace {
   [[nodiscard]] const core::Mapping* mapping_at(core::Address address) const;
 
  private:
-  CodeRegion* find_known(core::Address address);
+  static CodeRegion* find_in(std::vector<CodeRegion>& regions, core::Address address);
+  CodeRegion* find_known(core::Address address) { return find_in(regions_, address); }
   const CodeRegion* with_module(CodeRegion* region);
   void refresh();
   bool rebuild(std::vector<core::Mapping> maps, bool may_be_another);
@@ -72,6 +75,7 @@ class AddressSpace {
   std::string maps_text_;
   std::vector<core::Mapping> maps_;
   std::vector<CodeRegion> regions_;
+  std::vector<CodeRegion> told_;  // at the last snapshot
   CodeModule* jit_ = nullptr;
   core::TimePoint now_{};
   std::optional<core::TimePoint> refreshed_;

@@ -59,8 +59,22 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
 
 void FunctionCopies::end(ProbedFunction& function) {
   function.state = ProbedFunction::State::instrumented;
-  counters_.erase(function.number);
+  if (const auto ended = counters_.find(function.number); ended != counters_.end()) {
+    // Its counters will be those of other copies.
+    const Counters& counters = ended->second;
+    const std::uint64_t size = counters.all.size() + counters.of_branches;
+    std::erase_if(corrections_, [&](const auto& one) {
+      return one.first - counters.first < kCounterSize * size;
+    });
+    counters_.erase(ended);
+  }
   copies_.remove(function.bounds.begin);
+}
+
+void FunctionCopies::come_to_rest(const ProbedFunction& function) {
+  if (const auto counters = counters_.find(function.number); counters != counters_.end()) {
+    counters->second.is_still = true;
+  }
 }
 
 void FunctionCopies::correct(const CountCorrection& correction) {
@@ -130,7 +144,7 @@ CopyUse FunctionCopies::collect(BlockTable& blocks, const ReadCounters& read, co
       values[i] += static_cast<std::uint64_t>(std::int64_t{correction.executions});
     }
     uses.emplace_back(&counters, collect(counters, values, blocks, arrivals, now));
-    collect_edges(counters, values, now, in_blocks);
+    collect_edges(counters, values, now, counters.is_still ? 0 : in_blocks);
   }
   const CopyPrices prices(std::move(arrivals));
   CopyUse sum;

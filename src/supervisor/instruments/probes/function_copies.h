@@ -47,6 +47,8 @@ class FunctionCopies {
   void count_edge(core::Address from, core::Address to, core::EdgeFlow flow, core::TimePoint now) {
     EdgeCounts::count(edges_.at(from, to, flow), now);
   }
+  /// No thread runs in the function any more: it is unmapped.
+  void come_to_rest(const ProbedFunction& function);
   /// Adds what was counted since the last call to the blocks, and to the edges. `in_blocks`: so
   /// many threads may be within blocks that are counted and not left.
   CopyUse collect(BlockTable& blocks, const ReadCounters& read, core::TimePoint now,
@@ -73,6 +75,7 @@ class FunctionCopies {
     std::uint32_t of_branches = 0;  // behind them
     std::vector<CopiedWays> ways;
     CopyUse recent;
+    bool is_still = false;  // no thread runs in it
   };
   /// How far counters are from what they mean; see CountCorrection.
   struct Correction {

@@ -28,7 +28,12 @@ core::AddressRange FunctionIndex::gap_behind(const ProbedFunction& function) con
 void FunctionIndex::remove_module(core::AddressRange mapped) {
   std::erase_if(modules_, [&](const Module& module) { return module.mapped == mapped; });
   std::erase_if(by_address_, [&](std::uint32_t number) {
-    return mapped.contains(functions_[number].bounds.begin);
+    ProbedFunction& function = functions_[number];
+    const bool is_gone = mapped.contains(function.bounds.begin);
+    if (is_gone) {
+      function.state = ProbedFunction::State::uninstrumented;  // who has its number leaves it alone
+    }
+    return is_gone;
   });
 }
 

@@ -43,6 +43,12 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
   HotFunctions::forget_due(functions_.all());
 }
 
+void ProbedCode::end_module(core::AddressRange mapped) {
+  for (const auto& copy : copies_.all().in(mapped)) {
+    copies_.come_to_rest(*functions_.at(copy->original.begin));
+  }
+}
+
 void ProbedCode::forget_module(core::AddressRange mapped) {
   for (const auto& copy : copies_.all().in(mapped)) {
     patches_.remove_exits(copy->range());

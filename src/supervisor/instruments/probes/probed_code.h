@@ -67,12 +67,12 @@ class ProbedCode : public InstrumentedCode {
   void unmap_memory(pid_t tid) override { unmap_copies(*this, tid); }
 
   // Modules.
-
   [[nodiscard]] bool is_instrumented(core::AddressRange mapped) const {
     return functions_.has_module(mapped);
   }
   [[nodiscard]] bool instruments_anything() const { return !functions_.empty(); }
-  /// Forgets a module that is unmapped.
+  /// A module is unmapped: first what its copies have counted is final, for take().
+  void end_module(core::AddressRange mapped);
   void forget_module(core::AddressRange mapped);
   /// Instrumented modules that are not among `maps`.
   [[nodiscard]] std::vector<core::AddressRange> unmapped_modules(

@@ -154,7 +154,8 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   if (module == nullptr || module->file.image == nullptr) {
     return tl::unexpected(CopyRefusal::not_mapped);
   }
-  if (has_gate_in(code, function.bounds)) {
+  // Gates and the loader's function tell by their stops, which copies do not have.
+  if (has_gate_in(code, function.bounds) || code.is_in_loader_function(function.bounds.begin)) {
     return tl::unexpected(CopyRefusal::unmovable);
   }
   std::vector<std::byte> bytes(function.bounds.size());
