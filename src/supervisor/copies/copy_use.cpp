@@ -33,10 +33,11 @@ CopyPrices::CopyPrices(std::vector<std::uint64_t> arrivals) {
 
 core::Duration CopyPrices::cost(const CopyUse& use) const {
   constexpr std::uint64_t kExecution = 55;
+  constexpr std::uint64_t kBranch = 55;
   constexpr std::uint64_t kEmulatedCall = 7500;
   constexpr std::uint64_t kPicosecondsInNanosecond = 1000;
-  const std::uint64_t picoseconds =
-      use.executions * kExecution + use.arrivals * arrival_ + use.emulated_calls * kEmulatedCall;
+  const std::uint64_t picoseconds = use.executions * kExecution + use.branches * kBranch +
+                                    use.arrivals * arrival_ + use.emulated_calls * kEmulatedCall;
   return core::Duration{static_cast<std::int64_t>(picoseconds / kPicosecondsInNanosecond)};
 }
 

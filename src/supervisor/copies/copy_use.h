@@ -10,15 +10,17 @@ namespace sp::supervisor {
 /// What threads did in copies, and how much longer it took than the originals would have. Pure.
 struct CopyUse {
   std::uint64_t executions = 0;  // of blocks, each of which was counted
-  /// Of them those to which control came from the original, by a jump there: by calls, by returns,
+  std::uint64_t branches = 0;    // that were counted by counters of their own
+  /// Of the blocks those to which control came from the original, by a jump there: by calls, by returns,
   /// by tables.
   std::uint64_t arrivals = 0;
-  /// Of them those that end with a call which the copy makes itself: FunctionCopy.
+  /// Of the blocks those that end with a call which the copy makes itself: FunctionCopy.
   std::uint64_t emulated_calls = 0;
   core::Duration cost{};
 
   CopyUse& operator+=(const CopyUse& other) {
     executions += other.executions;
+    branches += other.branches;
     arrivals += other.arrivals;
     emulated_calls += other.emulated_calls;
     cost += other.cost;

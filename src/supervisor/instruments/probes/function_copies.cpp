@@ -1,6 +1,8 @@
 #include "supervisor/instruments/probes/function_copies.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace sp::supervisor {
@@ -173,6 +175,10 @@ CopyUse FunctionCopies::collect(Counters& counters, std::span<const std::uint64_
       arrivals.push_back(more);
     }
   }
+  const std::uint64_t branches =
+      std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(counters.all.size()),
+                      values.end(), std::uint64_t{0});
+  use.branches = branches - std::min(branches, std::exchange(counters.branches, branches));
   return use;
 }
 

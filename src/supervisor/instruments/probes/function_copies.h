@@ -73,6 +73,7 @@ class FunctionCopies {
     std::uint64_t first = 0;
     std::vector<Counter> all;       // of the blocks
     std::uint32_t of_branches = 0;  // behind them
+    std::uint64_t branches = 0;     // their sum
     std::vector<CopiedWays> ways;
     CopyUse recent;
     bool is_still = false;  // no thread runs in it
