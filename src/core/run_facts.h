@@ -42,7 +42,8 @@ struct Copying {
   std::uint64_t functions = 0;   // ran from copies
   std::uint64_t dropped = 0;     // and ceased to, because that cost more than was allowed
   std::uint64_t executions = 0;  // of blocks, counted by them
-  std::uint64_t arrivals = 0;    // those of them that came from the original by a jump
+  std::uint64_t branches = 0;    // with a counter of their own
+  std::uint64_t arrivals = 0;    // of blocks, from the original by a jump
   struct Refused {
     std::string reason;
     std::uint64_t functions = 0;

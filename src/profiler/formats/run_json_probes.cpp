@@ -28,6 +28,7 @@ void write_probes(JsonWriter& json, const RunReport& report) {
   json.key("functions").number(probing.copying.functions);
   json.key("dropped").number(probing.copying.dropped);
   json.key("executions").number(probing.copying.executions);
+  json.key("branches").number(probing.copying.branches);
   json.key("arrivals").number(probing.copying.arrivals);
   json.key("refused").begin_object();
   for (const core::Copying::Refused& refused : probing.copying.refused) {

@@ -257,6 +257,7 @@ void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
 void ModuleProbes::charge_copies(const TracedProcess& process) {
   const CopyUse use = probed_code(process).take_copy_use();
   executions_in_copies_ += use.executions;
+  branches_in_copies_ += use.branches;
   arrivals_in_copies_ += use.arrivals;
   costs_.add_copies(use.cost);
 }

@@ -53,7 +53,9 @@ class ModuleProbes {
   void charge_copies(const TracedProcess& process);
   /// What was charged. Any thread.
   [[nodiscard]] CopyUse used_copies() const {
-    return {executions_in_copies_, arrivals_in_copies_, 0, {}};
+    return {.executions = executions_in_copies_,
+            .branches = branches_in_copies_,
+            .arrivals = arrivals_in_copies_};
   }
 
  private:
@@ -73,6 +75,7 @@ class ModuleProbes {
   SyscallGates gates_;
   core::TimePoint next_look_;
   std::atomic<std::uint64_t> executions_in_copies_{0};
+  std::atomic<std::uint64_t> branches_in_copies_{0};
   std::atomic<std::uint64_t> arrivals_in_copies_{0};
 };
 

@@ -81,6 +81,7 @@ void ProbeCounter::fill(core::RunFacts& facts) const {
   promotion_.fill(probing.copying);
   const CopyUse used = modules_.used_copies();
   probing.copying.executions = used.executions;
+  probing.copying.branches = used.branches;
   probing.copying.arrivals = used.arrivals;
   if (trace_) {
     trace_->fill(facts.trace.emplace());

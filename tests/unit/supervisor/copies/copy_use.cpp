@@ -14,13 +14,15 @@ constexpr std::uint64_t kMillion = 1'000'000;
 
 TEST(CopyPrices, are_of_what_was_done) {
   const CopyPrices prices(Arrivals{});
-  EXPECT_EQ(prices.cost({1000 * kMillion, 0, 0, {}}), milliseconds(55));
-  EXPECT_EQ(prices.cost({0, 0, 10 * kMillion, {}}), milliseconds(75));
-  EXPECT_EQ(prices.cost({1000 * kMillion, 0, 10 * kMillion, {}}), milliseconds(130));
+  EXPECT_EQ(prices.cost({.executions = 1000 * kMillion}), milliseconds(55));
+  EXPECT_EQ(prices.cost({.branches = 1000 * kMillion}), milliseconds(55));
+  EXPECT_EQ(prices.cost({.emulated_calls = 10 * kMillion}), milliseconds(75));
+  EXPECT_EQ(prices.cost({.executions = 1000 * kMillion, .emulated_calls = 10 * kMillion}),
+            milliseconds(130));
 }
 
 TEST(CopyPrices, ask_little_for_arrivals_by_a_few_jumps) {
-  const CopyUse use{0, 1000 * kMillion, 0, {}};
+  const CopyUse use{.arrivals = 1000 * kMillion};
   EXPECT_EQ(CopyPrices(Arrivals(6, 100)).cost(use), milliseconds(60));
   EXPECT_EQ(CopyPrices(Arrivals(24, 100)).cost(use), milliseconds(355));
   EXPECT_EQ(CopyPrices(Arrivals(42, 100)).cost(use), milliseconds(650));
@@ -28,7 +30,7 @@ TEST(CopyPrices, ask_little_for_arrivals_by_a_few_jumps) {
 }
 
 TEST(CopyPrices, look_at_the_jumps_that_are_taken_most) {
-  const CopyUse use{0, 1000 * kMillion, 0, {}};
+  const CopyUse use{.arrivals = 1000 * kMillion};
   Arrivals arrivals(500, 1);
   arrivals.push_back(kMillion);
   EXPECT_EQ(CopyPrices(arrivals).cost(use), milliseconds(60));
