@@ -11,8 +11,8 @@ namespace sp::supervisor {
 struct CopyUse {
   std::uint64_t executions = 0;  // of blocks, each of which was counted
   std::uint64_t branches = 0;    // that were counted by counters of their own
-  /// Of the blocks those to which control came from the original, by a jump there: by calls, by returns,
-  /// by tables.
+  /// Of the blocks those to which control came from the original, by a jump there: by calls, by
+  /// returns, by tables.
   std::uint64_t arrivals = 0;
   /// Of the blocks those that end with a call which the copy makes itself: FunctionCopy.
   std::uint64_t emulated_calls = 0;
