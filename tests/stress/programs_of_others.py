@@ -2,7 +2,7 @@
 """programs_of_others.py [--modes MODE,...] [--ways WAY,...] [--seconds N] [--limit N] [--perl-source DIR] [--list]
 [SUPERPROFILER] [NAME...]: runs programs of others alone and under superprofiler, and compares stdout and status.
 
-Modes: default, -a, -n, --single (default: all). Ways (default: launched,attached):
+Modes: default, -a, -n, --single (default: these), --single=copies, --trace, --coverage. Ways (default: launched,attached):
   launched  superprofiler starts it
   attached  superprofiler attaches for N seconds (2), again and again, until it ends
   killed    attached, and superprofiler is killed at a random moment of these N seconds, again and again
@@ -30,7 +30,7 @@ import tempfile
 import time
 
 import small_programs
-from stressors import MODES, ROOT, end_session, finish, processes_in
+from stressors import DEFAULT_MODES, MODES, ROOT, end_session, finish, processes_in
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
 
@@ -301,7 +301,7 @@ def missing(case):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--modes", default=",".join(MODES))
+    parser.add_argument("--modes", default=",".join(DEFAULT_MODES))
     parser.add_argument("--ways", default="launched,attached")
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--limit", type=float, default=900)

@@ -17,7 +17,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODES = {"default": [], "-a": ["-a"], "-n": ["-n"], "--single": ["--single"]}
+DEFAULT_MODES = {"default": [], "-a": ["-a"], "-n": ["-n"], "--single": ["--single"]}
+MODES = {**DEFAULT_MODES, "--single=copies": ["--single=copies"], "--trace": ["--trace"], "--coverage": ["--coverage"]}
 LEFT_OUT = {"cpu-online", "reboot", "watchdog", "smi", "sysinval", "rtc", "clock", "module", "oom-pipe",
             "vm-segv"}
 
@@ -81,7 +82,7 @@ def check(name, superprofiler, modes):
             return None
         for mode in modes:
             options = MODES[mode]
-            counts = mode in ("-a", "--single")
+            counts = mode not in ("default", "-n")
             patience = 10 * took + 30 if counts else 1.5 * took + 1
             ours = [superprofiler, "-q", *options, "-o", directory, "--name", "run", "--overwrite"]
             begin = time.monotonic()
@@ -105,7 +106,7 @@ def main():
     if shutil.which("stress-ng") is None:
         sys.exit("stressors.py: install stress-ng")
     words = sys.argv[1:]
-    modes = list(MODES)
+    modes = list(DEFAULT_MODES)
     if words[:1] == ["--modes"]:
         modes = words[1].split(",")
         words = words[2:]
