@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "supervisor/injection/code_cave.h"
+#include "supervisor/injection/remote_stops.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/linux/wait_status.h"
@@ -337,6 +338,52 @@ TEST(RemoteSyscall, lets_a_signal_say_where_it_comes_from) {
   }
   EXPECT_EQ(end_of(tracer), 0);
   EXPECT_EQ(end_of(program), 0);
+}
+
+/// Follows the leader of leader_leaves, whose thread nobody resumes, to its end. 0 if it comes back
+/// with the leader in the stop on its way out.
+int follow_to_the_end(pid_t target) {
+  ptrace::bind_to_this_thread();
+  if (!ptrace::seize(target, {})) {
+    return 1;
+  }
+  ::kill(target, SIGCONT);
+  constexpr int kMostCalls = 5000;
+  DeferredStop deferred;
+  int calls = 0;
+  while (ptrace::wait_for(target) && run_to_call(target, StopReason::call_exit, deferred)) {
+    if (++calls == kMostCalls) {
+      return 2;
+    }
+  }
+  const auto place = find_code_cave(target);
+  const bool may_call = place && remote_syscall(target, *place, SYS_getpid, {});
+  const auto threads = list_threads(target);
+  return place && !may_call && threads && threads->size() == 2 ? 0 : 3;
+}
+
+// Its thread lives on, as all others do that wait for us when a thread executes another program: so
+// nothing would tell of its end.
+TEST(RemoteSyscall, does_not_wait_for_a_leader_that_ends) {
+  const std::string program = std::string(SP_TARGETS_DIR) + "/leader_leaves";
+  const pid_t target = ::fork();
+  if (target == 0) {
+    ::alarm(60);
+    ::raise(SIGSTOP);
+    ::execl(program.c_str(), program.c_str(), nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(target, &status, WUNTRACED), target);
+  const pid_t caller = ::fork();  // its end detaches
+  if (caller == 0) {
+    ::alarm(30);
+    ::_exit(follow_to_the_end(target));
+  }
+  ASSERT_EQ(::waitpid(caller, &status, 0), caller);
+  EXPECT_EQ(status, 0);
+  ::kill(target, SIGKILL);
+  ::waitpid(target, nullptr, 0);
 }
 
 }  // namespace

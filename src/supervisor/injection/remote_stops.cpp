@@ -24,12 +24,21 @@ bool is_ours(const siginfo_t& info) {
          (info.si_pid == ::getpid() || info.si_pid == 0);
 }
 
+/// Resumed from there, a leader whose threads live on would report nothing any more: with an exec
+/// these are the ones that wait for us.
+bool is_exiting(pid_t tid) {
+  const auto info = ptrace::signal_info(tid);
+  return info && (info->si_code >> 8) == PTRACE_EVENT_EXIT;
+}
+
 /// Waits for the thread's next stop.
 StopReason wait_for_stop(pid_t tid, DeferredStop& deferred) {
   const auto report = ptrace::wait_for(tid);
   const WaitStatus status = report ? parse_wait_status(report->status) : WaitStatus{NotAStop{}};
+  const auto* const event = std::get_if<EventStop>(&status);
   if (std::holds_alternative<Exited>(status) || std::holds_alternative<Killed>(status) ||
-      std::holds_alternative<NotAStop>(status)) {
+      std::holds_alternative<NotAStop>(status) ||
+      (event != nullptr && event->event == Event::exit)) {
     return StopReason::end;
   }
   if (const auto call = ptrace::syscall_stop(tid)) {
@@ -67,7 +76,7 @@ void DeferredStop::send_again(pid_t tid) const {
 }
 
 bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred) {
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kTries && !is_exiting(tid); ++i) {
     if (!ptrace::resume_to_syscall(tid, 0)) {
       return false;
     }
@@ -80,7 +89,7 @@ bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred) {
 }
 
 bool run_to_interrupt(pid_t tid, DeferredStop& deferred) {
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kTries && !is_exiting(tid); ++i) {
     // Again each time: any other stop takes its place.
     if (!ptrace::interrupt(tid) || !ptrace::resume(tid, 0)) {
       return false;
@@ -102,7 +111,7 @@ int signal_to_be_delivered(pid_t tid) {
 }
 
 bool step_over_call(pid_t tid, const ptrace::Registers& at_call, DeferredStop& deferred) {
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kTries && !is_exiting(tid); ++i) {
     if (!ptrace::set_registers(tid, at_call) || !ptrace::step(tid, 0)) {
       return false;
     }

@@ -4,7 +4,8 @@
 
 #include "supervisor/linux/ptrace.h"
 
-// Resumes a thread that makes a system call for us, until its next stop of a certain kind.
+// Resumes a thread that makes a system call for us, until its next stop of a certain kind. A thread
+// that stops on its way out (PTRACE_EVENT_EXIT) is gone for these and stays in that stop.
 namespace sp::supervisor {
 
 enum class StopReason { step, call_entry, call_exit, interrupt, something_else, end };
