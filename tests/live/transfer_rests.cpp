@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "arch/native.h"
@@ -184,6 +185,25 @@ TEST_F(TransferRest, are_taken_over_at_any_instruction) {
     others.begin(kProcess, thread(), 0);
     EXPECT_EQ(end(), 0) << "taken over after " << steps << " steps";
   });
+}
+
+// A writev needs more room than the write before it: who takes over must not take that one's
+// registers for those of the writev.
+TEST_F(TransferRest, have_one_slot_for_a_thread) {
+  ASSERT_NO_FATAL_FAILURE(begin_child());
+  const auto area = TransferArea::find(child_);
+  ASSERT_TRUE(area);
+  for (const std::uint64_t number : {1, 2, 3}) {
+    const auto place = area->slot_for(child_, number == 2 ? 256 : 0);
+    ASSERT_TRUE(place);
+    arch::NativeTransferStub::Slot slot;
+    slot.minus_first_length = number;
+    slot.owner = static_cast<std::uint64_t>(child_);
+    ASSERT_TRUE(TargetMemory(child_).write(*place, std::as_bytes(std::span(&slot, 1))));
+    const auto found = area->slot_of(child_);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->minus_first_length, number);
+  }
 }
 
 TEST_F(TransferRest, leave_no_code_behind) {

@@ -135,10 +135,11 @@ std::optional<Address> TransferArea::slot_for(pid_t tid, std::size_t scratch) co
   if (!is_written(memory) && !memory.write(code_, code_bytes())) {
     return std::nullopt;
   }
+  release(tid);  // one of another size, whose registers are those of an earlier call
   std::optional<Address> known;
   const Address last =
       visit_blocks(memory, [&](Address at, std::uint64_t there, std::uint64_t owner) {
-        if (there >= size && (owner == static_cast<std::uint64_t>(tid) || !is_in_use(owner))) {
+        if (there >= size && !is_in_use(owner)) {
           known = at + kHeader;
         }
         return known.has_value();
