@@ -43,7 +43,7 @@ void Analyzer::handle(core::StopEvent event) {
                       std::is_same_v<Detail, core::Stepped>) {
           on(event, detail);
         } else if constexpr (std::is_same_v<Detail, core::MappingSnapshot>) {
-          stacks_->set_maps(event.process, event.thread, std::move(detail.maps));
+          stacks_->set_maps(event.process, event.thread, std::move(detail));
         } else if constexpr (std::is_same_v<Detail, core::ProcessStarted>) {
           stacks_->process_started(event.process, detail.parent);
           records_.push(core::ProcessSeen{event.process, detail.parent, std::move(detail.command)});

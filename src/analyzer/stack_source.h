@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/ids.h"
-#include "core/mapping.h"
+#include "core/messages.h"
 #include "core/module.h"
 #include "core/stack.h"
 
@@ -21,7 +21,7 @@ class StackSource {
   virtual void process_ended(core::ProcessId process) = 0;
   /// `thread` is the thread whose /proc entry they were read from.
   virtual void set_maps(core::ProcessId process, core::ThreadId thread,
-                        std::vector<core::Mapping> maps) = 0;
+                        core::MappingSnapshot mapped) = 0;
   /// Never fails: it returns at least the frame of the pc.
   [[nodiscard]] virtual core::Stack resolve(core::ProcessId process, core::ThreadId thread,
                                             const core::RawStack& raw) = 0;

@@ -51,6 +51,7 @@ struct OffCpuSample {
 /// The contents of /proc/PID/maps; sent when a program starts, before it ends, and on request.
 struct MappingSnapshot {
   std::vector<Mapping> maps;
+  bool is_followed = false;  // another one is told before anything is counted in other files
 };
 
 /// A process is traced from now on: launched, attached, forked or exec'ed (the same pid with a new

@@ -18,8 +18,8 @@ class ResolverSource final : public analyzer::StackSource {
   }
   void process_ended(core::ProcessId process) override { resolver_.process_ended(process); }
   void set_maps(core::ProcessId process, core::ThreadId thread,
-                std::vector<core::Mapping> maps) override {
-    resolver_.set_maps(process, thread.tid, std::move(maps));
+                core::MappingSnapshot mapped) override {
+    resolver_.set_maps(process, thread.tid, std::move(mapped.maps), mapped.is_followed);
   }
   core::Stack resolve(core::ProcessId process, core::ThreadId thread,
                       const core::RawStack& raw) override {

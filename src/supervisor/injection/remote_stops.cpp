@@ -35,10 +35,8 @@ bool is_exiting(pid_t tid) {
 StopReason wait_for_stop(pid_t tid, DeferredStop& deferred) {
   const auto report = ptrace::wait_for(tid);
   const WaitStatus status = report ? parse_wait_status(report->status) : WaitStatus{NotAStop{}};
-  const auto* const event = std::get_if<EventStop>(&status);
   if (std::holds_alternative<Exited>(status) || std::holds_alternative<Killed>(status) ||
-      std::holds_alternative<NotAStop>(status) ||
-      (event != nullptr && event->event == Event::exit)) {
+      std::holds_alternative<NotAStop>(status)) {
     return StopReason::end;
   }
   if (const auto call = ptrace::syscall_stop(tid)) {

@@ -33,11 +33,11 @@ AddressSpace::AddressSpace(ModuleTable& modules, core::ProcessId process, Refres
   files_.tid = process.pid;
 }
 
-void AddressSpace::set_maps(std::vector<core::Mapping> maps, pid_t tid) {
+void AddressSpace::set_maps(std::vector<core::Mapping> maps, pid_t tid, bool is_followed) {
   files_.tid = tid;
   maps_text_.clear();
   inherited_ = false;
-  if (rebuild(std::move(maps), true)) {
+  if (rebuild(std::move(maps), true) && is_followed) {
     told_ = regions_;
   }
 }

@@ -41,8 +41,8 @@ class AddressSpace {
   AddressSpace(ModuleTable& modules, core::ProcessId process, RefreshOptions options);
 
   /// Takes a snapshot of this process's maps. `tid` is a thread that was alive when they were read:
-  /// a leader that has ended shows no files.
-  void set_maps(std::vector<core::Mapping> maps, pid_t tid);
+  /// a leader that has ended shows no files. `is_followed`: core::MappingSnapshot.
+  void set_maps(std::vector<core::Mapping> maps, pid_t tid, bool is_followed = false);
   /// A forked child starts with its parent's memory.
   void inherit(const AddressSpace& parent);
   /// To be called before a stack is unwound; `tid` is a live thread of the process.
@@ -50,9 +50,9 @@ class AddressSpace {
 
   /// The code at an address; null if there is none. Valid until the next call that is not const.
   const CodeRegion* find(core::Address address);
-  /// The same by the last snapshot, or by what was read since if that has no code there; reads
-  /// nothing. What was counted before a library came or went is told before the next snapshot, but
-  /// what /proc shows may be newer.
+  /// The same by the last snapshot that is followed, or by the last maps if that has no code there;
+  /// reads none. What was counted before a library came or went is told before the next snapshot,
+  /// but what /proc shows may be newer.
   const CodeRegion* find_mapped(core::Address address);
   /// The address of a module offset; nothing if it is in no known code of the module.
   [[nodiscard]] std::optional<core::Address> address_of(core::ModuleOffset where) const;
@@ -75,7 +75,7 @@ class AddressSpace {
   std::string maps_text_;
   std::vector<core::Mapping> maps_;
   std::vector<CodeRegion> regions_;
-  std::vector<CodeRegion> told_;  // at the last snapshot
+  std::vector<CodeRegion> told_;  // at the last snapshot that is followed
   CodeModule* jit_ = nullptr;
   core::TimePoint now_{};
   std::optional<core::TimePoint> refreshed_;

@@ -37,8 +37,9 @@ void StackResolver::process_started(core::ProcessId process, core::ProcessId par
 
 void StackResolver::process_ended(core::ProcessId process) { state_->spaces.erase(process); }
 
-void StackResolver::set_maps(core::ProcessId process, pid_t tid, std::vector<core::Mapping> maps) {
-  state_->space_of(process).set_maps(std::move(maps), tid);
+void StackResolver::set_maps(core::ProcessId process, pid_t tid, std::vector<core::Mapping> maps,
+                             bool is_followed) {
+  state_->space_of(process).set_maps(std::move(maps), tid, is_followed);
 }
 
 core::Stack StackResolver::resolve(core::ProcessId process, pid_t tid, const core::RawStack& raw) {

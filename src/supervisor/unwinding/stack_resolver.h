@@ -39,7 +39,8 @@ class StackResolver {
   void process_started(core::ProcessId process, core::ProcessId parent = {});
   void process_ended(core::ProcessId process);
   /// `tid` is the thread through which they were read.
-  void set_maps(core::ProcessId process, pid_t tid, std::vector<core::Mapping> maps);
+  void set_maps(core::ProcessId process, pid_t tid, std::vector<core::Mapping> maps,
+                bool is_followed = false);
 
   /// `tid` is a thread of the process, the sampled one if it is alive. Never fails: a stack whose
   /// pc is in no known code has one frame, in a module of kind unknown.

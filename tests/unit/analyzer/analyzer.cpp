@@ -33,9 +33,9 @@ class FakeStacks final : public StackSource {
     seen_->calls.push_back("ended " + std::to_string(process.pid));
   }
   void set_maps(core::ProcessId process, core::ThreadId /*thread*/,
-                std::vector<core::Mapping> maps) override {
+                core::MappingSnapshot mapped) override {
     seen_->calls.push_back("maps of " + std::to_string(process.pid) + ": " +
-                           std::to_string(maps.size()));
+                           std::to_string(mapped.maps.size()));
   }
   core::Stack resolve(core::ProcessId /*process*/, core::ThreadId /*thread*/,
                       const core::RawStack& raw) override {

@@ -64,10 +64,9 @@ void FunctionCopies::end(ProbedFunction& function) {
   if (const auto ended = counters_.find(function.number); ended != counters_.end()) {
     // Its counters will be those of other copies.
     const Counters& counters = ended->second;
-    const std::uint64_t size = counters.all.size() + counters.of_branches;
-    std::erase_if(corrections_, [&](const auto& one) {
-      return one.first - counters.first < kCounterSize * size;
-    });
+    for (std::size_t i = 0; i < counters.all.size() + counters.of_branches; ++i) {
+      corrections_.erase(counters.first + kCounterSize * i);
+    }
     counters_.erase(ended);
   }
   copies_.remove(function.bounds.begin);

@@ -198,28 +198,30 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
     return;
   }
   const auto unmapped = code.unmapped_modules(scan->maps());
+  bool told = false;
+  // What is counted from now on is meant as these say, what was counted before as the last.
+  const auto tell_maps = [&] {
+    if (!std::exchange(told, true)) {
+      flush(process, {tid, 0});
+      core::MappingSnapshot mapped{scan->maps(), analysis_.wants_libraries()};
+      outbox_.deliver({process.id, {tid, 0}, begin, std::move(mapped)});
+    }
+  };
   for (const core::AddressRange range : unmapped) {
     code.end_module(range);
-    flush(process, {tid, 0});
+  }
+  for (const core::AddressRange range : unmapped) {
+    tell_maps();
     code.forget_module(range);
   }
   code.set_maps(scan->maps());
   const auto is_known = [&code](core::AddressRange range) { return code.is_instrumented(range); };
-  bool told = false;
-  if (!unmapped.empty()) {
-    // Other code may stand there.
-    outbox_.deliver({process.id, {tid, 0}, begin, core::MappingSnapshot{scan->maps()}});
-  }
   for (const ScannedModule& module : scan->find_wanted(analysis_, is_known)) {
     if (!module.bias) {
       instrument_module(code, {}, 0, module.range, {});  // not looked at again
       continue;
     }
-    if (!std::exchange(told, true)) {
-      // What is counted from now on is meant as these say, what was counted before as the last.
-      flush(process, {tid, 0});
-      outbox_.deliver({process.id, {tid, 0}, begin, core::MappingSnapshot{scan->maps()}});
-    }
+    tell_maps();
     ProbedCode::Since since{core::Clock::now(), when != When::at_attach};
     if (when == When::at_start || (counts_calls && when == When::at_load) ||
         (when == When::at_mapping && (process.from_start || counts_calls))) {
