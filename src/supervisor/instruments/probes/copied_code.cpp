@@ -124,6 +124,7 @@ void add_heads(const core::CopyLanding& landing, std::vector<Address>& heads) {
 }
 
 void end_counts(ProbedCode& code, const ProbedFunction& function, core::TimePoint now) {
+  code.functions().note_unseen();
   for (const std::uint32_t number : function.blocks) {
     ProbedBlock& block = code.block(number);
     if (!block.until) {

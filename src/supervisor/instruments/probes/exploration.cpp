@@ -13,6 +13,15 @@ namespace sp::supervisor {
 
 using arch::Native;
 using core::Address;
+namespace {
+
+/// What was executed there may have been a jump of ours.
+bool has_copy_at(ProbedCode& code, Address pc) {
+  const ProbedFunction* const function = code.functions().at(pc);
+  return function != nullptr && function->state == ProbedFunction::State::copied;
+}
+
+}  // namespace
 
 void Exploration::begin(Tracee& tracee, Address pc) {
   ProbedThread& thread = probed_thread(tracee);
@@ -30,6 +39,11 @@ bool Exploration::note_step(Tracee& tracee, Address pc) {
   constexpr std::size_t kLongest = 64;
   core::Stepped& window = *probed_thread(tracee).window;
   ProbedCode& code = probed_code(*tracee.process);
+  if (!window.path.empty() && has_copy_at(code, window.path.back().pc)) {
+    end(tracee);
+    (void)ptrace::resume(tracee.id.tid, 0);
+    return false;
+  }
   core::Stepped::At at{pc, 0, {}};
   at.size = static_cast<std::uint8_t>(code.fetch(pc, at.code));
   const auto instruction = Native::decode(std::span(at.code).first(at.size), pc);

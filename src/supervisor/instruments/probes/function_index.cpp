@@ -112,7 +112,7 @@ ProbedFunction* FunctionIndex::at_or_added(Address address) {
   const auto above = first_above(address);
   ProbedFunction function;
   function.number = static_cast<std::uint32_t>(functions_.size());
-  function.since = module->since;
+  function.since = since_of_found(*module);
   function.has_known_end = false;
   function.bounds = {
       address, above == by_address_.end() ? module->mapped.end : functions_[*above].bounds.begin};

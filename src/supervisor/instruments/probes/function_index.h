@@ -45,6 +45,13 @@ class FunctionIndex {
   [[nodiscard]] std::vector<std::uint32_t> in(core::AddressRange range) const;
   /// at_or_added() can add a function there.
   [[nodiscard]] bool is_in_whole_module(core::Address address) const;
+  /// From now on code may be executed that nobody sees: a function that is found later may already
+  /// have been entered.
+  void note_unseen() { is_all_seen_ = false; }
+  /// Since when a function is instrumented that is only found now.
+  [[nodiscard]] InstrumentedSince since_of_found(const Module& module) const {
+    return {module.since.time, module.since.is_new && is_all_seen_};
+  }
   /// The function at `address`. If there is none but the module is instrumented as a whole (code
   /// without a symbol, such as a linker's stub), a new function from `address` up to the next one.
   [[nodiscard]] ProbedFunction* at_or_added(core::Address address);
@@ -63,6 +70,7 @@ class FunctionIndex {
   std::vector<Module> modules_;
   std::deque<ProbedFunction> functions_;
   Numbers by_address_;  // functions of the modules, by their bounds
+  bool is_all_seen_ = true;
 };
 
 }  // namespace sp::supervisor

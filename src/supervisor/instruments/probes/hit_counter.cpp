@@ -95,11 +95,15 @@ void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address 
     return;
   }
   ProbedCode& code = probed_code(*tracee.process);
-  if (code.needs_instrumentation(to) && (keep_hot_probes_ || !costs_.is_exceeded())) {
-    const Address from = site.instruction.address;
-    discover(code, to, std::nullopt);
-    if (code.inserted_at(from) != &site) {
-      return;
+  if (code.needs_instrumentation(to)) {
+    if (!keep_hot_probes_ && costs_.is_exceeded()) {
+      code.functions().note_unseen();
+    } else {
+      const Address from = site.instruction.address;
+      discover(code, to, std::nullopt);
+      if (code.inserted_at(from) != &site) {
+        return;
+      }
     }
   }
   EdgeCounts::Edge& edge =

@@ -26,7 +26,7 @@ void add_resolved(ProbedCode& code, Address at, const core::Ifunc& ifunc) {
   ProbedFunction function;
   function.bounds = {at, Address{planned->end + module->bias}};
   function.has_exits = code.trace() && code.trace()->has_exits;
-  function.since = module->since;
+  function.since = code.functions().since_of_found(*module);
   std::vector<ProbedFunction> one;
   one.push_back(std::move(function));
   code.functions().add(std::move(one));

@@ -40,6 +40,9 @@ void ProbedCode::remove_probes(std::span<const std::uint32_t> chosen, core::Time
       sites.push_back(site);
     }
   }
+  if (!sites.empty()) {
+    functions_.note_unseen();
+  }
   for (const std::uint32_t number : functions) {
     end_trace_of(functions_[number], now);
     propagation_.end_uncounted(functions_[number], blocks_.all(), now);

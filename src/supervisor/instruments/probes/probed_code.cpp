@@ -239,6 +239,7 @@ void ProbedCode::remove_entry_breakpoint(const ProbedFunction& function) {
 }
 
 void ProbedCode::disarm_entries() {
+  functions_.note_unseen();
   std::vector<BreakpointSite*> entries;
   for (ProbedFunction& function : functions_.all()) {
     if (function.state != ProbedFunction::State::awaiting_entry) {

@@ -148,6 +148,11 @@ class ProbedCode : public InstrumentedCode {
   [[nodiscard]] CodePatches& patches() { return patches_; }
   void begin_copy(std::uint32_t function, CopiedFunctions::Copy copy, core::TimePoint now) {
     copies_.begin(functions_[function], std::move(copy), blocks_, now);
+    for (const std::uint32_t number : functions_[function].blocks) {
+      if (blocks_[number].edges_until) {
+        functions_.note_unseen();
+      }
+    }
   }
   /// The copy jumps to the block that starts there, as calls do.
   void note_jumps_to(core::Address start) {

@@ -111,7 +111,7 @@ void instrument_stubs(ProbedCode& code, const FunctionIndex::Module& module,
   if (!module.is_whole || !code.modules_with_stubs().insert(module.mapped.begin).second) {
     return;
   }
-  const InstrumentedSince since = module.since;
+  const InstrumentedSince since = code.functions().since_of_found(module);
   const std::uint64_t bias = module.bias;
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
