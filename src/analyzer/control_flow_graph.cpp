@@ -44,6 +44,17 @@ core::BasicBlock cut_block(const RecursiveDescent& descent, Offset start) {
   return block;
 }
 
+/// core::BasicBlock::is_unlocked. What is behind it begins a block.
+core::BasicBlock without_lock(const RecursiveDescent& descent, Offset at) {
+  core::BasicBlock block;
+  block.start = descent.address_of(at);
+  block.last = descent.decode_at(at).value_or(core::Instruction{});
+  block.lengths = {block.last.length};
+  block.falls_through = true;
+  block.is_unlocked = true;
+  return block;
+}
+
 void sort_unique(std::vector<core::Address>& addresses) {
   std::sort(addresses.begin(), addresses.end());
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
@@ -163,7 +174,11 @@ core::ControlFlowGraph graph_of(const RecursiveDescent& descent, const Resolved&
       continue;
     }
     graph.blocks.push_back(cut_block(descent, at));
+    const Offset begin = at;
     at = static_cast<Offset>(graph.blocks.back().last.next() - descent.bounds().begin);
+    if (descent.unlocked().contains(begin + 1)) {
+      graph.blocks.push_back(without_lock(descent, begin + 1));
+    }
   }
   for (const Offset jump : descent.indirect_jumps()) {
     if (!resolved.contains(jump)) {

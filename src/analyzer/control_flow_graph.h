@@ -28,8 +28,9 @@ inline constexpr std::size_t kLargestFunction = std::size_t{16} << 20U;
 /// of an instruction that was found without it. Two speculations that contradict each other are
 /// both rejected. Leaders outside of `bounds` are ignored.
 ///
-/// If certain code overlaps (a jump behind a lock prefix), the code found first gets the block and
-/// the other's address goes to `unmapped`; both continue in a common block.
+/// If certain code overlaps, the code found first gets the block and the other's address goes to
+/// `unmapped`; both continue in a common block. A jump behind a lock prefix gets its own block
+/// (core::BasicBlock::is_unlocked).
 ///
 /// With `hints` jump tables are resolved that no bounds check shows, too. Such a table is read as
 /// far as its entries may be the function's places: more places than it has split blocks, and do no

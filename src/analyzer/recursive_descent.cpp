@@ -202,7 +202,11 @@ void RecursiveDescent::follow_overlap(Offset at, Provenance provenance) {
   if (!overlaps_.insert(at).second) {
     return;
   }
-  unmapped_.push_back(address_of(at));
+  if (is_unlocked(at)) {
+    unlocked_.insert(at);
+  } else {
+    unmapped_.push_back(address_of(at));
+  }
   constexpr int kMost = 8;
   for (int i = 0; i < kMost; ++i) {
     const auto instruction = decode_at(at);
@@ -258,6 +262,13 @@ bool RecursiveDescent::descends(Provenance provenance, Provenance from) const {
 
 bool RecursiveDescent::is_behind_lock(Offset at) const {
   return at > 0 && is_instruction(at - 1) && code_[at - 1] == kLockPrefix;
+}
+
+/// The instruction there is the rest of a block's first one.
+bool RecursiveDescent::is_unlocked(Offset at) const {
+  const auto instruction = is_behind_lock(at) ? decode_at(at) : std::nullopt;
+  return instruction && instruction->flow == core::Flow::next && is_leader(at - 1) &&
+         instruction->length + 1 == length_at(at - 1);
 }
 
 }  // namespace sp::analyzer

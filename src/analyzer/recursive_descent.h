@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -47,6 +48,8 @@ class RecursiveDescent {
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
   [[nodiscard]] const std::vector<core::Address>& transfers() const { return transfers_; }
   [[nodiscard]] const std::vector<core::Address>& unmapped() const { return unmapped_; }
+  /// Where core::BasicBlock::is_unlocked blocks begin.
+  [[nodiscard]] const std::set<Offset>& unlocked() const { return unlocked_; }
   [[nodiscard]] std::span<const std::byte> code() const { return code_; }
   [[nodiscard]] core::AddressRange bounds() const { return bounds_; }
 
@@ -97,6 +100,7 @@ class RecursiveDescent {
   [[nodiscard]] Provenance owner_of(Offset at) const;
   [[nodiscard]] bool descends(Provenance provenance, Provenance from) const;
   [[nodiscard]] bool is_behind_lock(Offset at) const;
+  [[nodiscard]] bool is_unlocked(Offset at) const;
 
   core::AddressRange bounds_;
   std::span<const std::byte> code_;
@@ -114,6 +118,7 @@ class RecursiveDescent {
   std::vector<core::Address> transfers_;
   std::vector<core::Address> unmapped_;
   std::unordered_set<Offset> overlaps_;
+  std::set<Offset> unlocked_;
   Rejected newly_rejected_;
 };
 

@@ -42,11 +42,15 @@ struct BasicBlock {
   /// It ends because the next instruction starts another block, is one of `unmapped`, or lies
   /// outside of the function.
   bool falls_through = false;
+  /// A branch leads behind the lock prefix of the one instruction of the block before, and so here:
+  /// the same instruction without it. No breakpoint may be inserted. Control that comes to the
+  /// block before does not come here.
+  bool is_unlocked = false;
 };
 
 /// A function's basic blocks, as far as its code alone shows them.
 struct ControlFlowGraph {
-  std::vector<BasicBlock> blocks;   // by start, no two overlap
+  std::vector<BasicBlock> blocks;   // by start; but for BasicBlock::is_unlocked no two overlap
   std::vector<Address> unresolved;  // indirect jumps that may go anywhere, into the function too
   std::vector<Address> transfers;   // destinations of direct calls and jumps outside of it
   std::vector<Address> table_destinations;  // of resolved indirect jumps, sorted

@@ -77,6 +77,7 @@ struct CopyLanding {
     jump,        // a jump to the copy, or to `via`
     breakpoint,  // the tracer moves the thread; also leaders that control reaches only within the
                  // copy, should a thread come to the original all the same
+    none,        // a thread there runs on: core::BasicBlock::is_unlocked
   };
   Address at;
   Form form = Form::breakpoint;
@@ -119,6 +120,13 @@ struct CopiedBlock {
   /// It ends with a call for which the landings leave no room in the original: the copy makes it,
   /// with the original's return address. The CPU predicts its return wrongly.
   bool emulates_call = false;
+  /// BasicBlock's: a thread at its start in the original has been counted, for nobody will know.
+  bool is_unlocked = false;
+
+  /// Whether an execution of it that stands there in the original is to be counted still.
+  [[nodiscard]] bool is_ahead_at(Address original_pc) const {
+    return original_pc == start && !is_unlocked;
+  }
 };
 
 /// The two ways on from a block that ends with a conditional branch. One is counted; how often the

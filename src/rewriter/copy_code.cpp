@@ -231,7 +231,7 @@ class CodeMaker {
         index + 1 < units_.units.size() && units_.units[index + 1].start == unit.end;
     if (unit.falls_through && !is_next) {
       continue_at(unit.end);
-      emit_far_jump(arch::x86_64::jump_to(unit.end));
+      emit_jump(arch::x86_64::jump_to(unit.end));
     }
     return std::nullopt;
   }

@@ -73,6 +73,7 @@ void write_blocks(const core::ControlFlowGraph& graph, std::uint64_t counters, F
   for (const core::BasicBlock& block : graph.blocks) {
     core::CopiedBlock copied;
     copied.start = block.start;
+    copied.is_unlocked = block.is_unlocked;
     for (const std::uint8_t length : block.lengths) {
       copied.size += length;
     }

@@ -15,7 +15,7 @@ using Refusal = std::optional<CopyRefusal>;
 Refusal add_block(const core::FunctionToCopy& function, std::uint32_t index, CopyUnits& found) {
   const core::BasicBlock& block = function.graph->blocks[index];
   Address at = block.start;
-  const bool is_new = found.units.empty() || found.units.back().end <= at;
+  const bool is_new = found.units.empty() || found.units.back().end <= at || block.is_unlocked;
   if (!function.bounds.contains(at) || !is_new || block.lengths.empty()) {
     return CopyRefusal::not_mapped;
   }
@@ -41,6 +41,10 @@ Refusal add_block(const core::FunctionToCopy& function, std::uint32_t index, Cop
       unit.first = static_cast<std::uint32_t>(found.instructions.size());
       unit.starts_block = i == 0;
       unit.is_outside = i != 0;
+      unit.is_unlocked = block.is_unlocked;
+      if (block.is_unlocked && !found.units.empty()) {
+        found.units.back().is_locked = true;
+      }
       found.units.push_back(unit);
     }
     const Flow flow = source->instruction.flow;

@@ -24,12 +24,14 @@ struct CopyUnit {
   bool is_outside = false;     // control comes there from outside of the copy
   bool is_loop_head = false;   // of a backward jump within the copy
   bool falls_through = false;  // to `end`, out of its last instruction
+  bool is_locked = false;      // the next unit begins behind its lock prefix,
+  bool is_unlocked = false;    // as this one does: core::BasicBlock::is_unlocked
 };
 
 /// A function's code, decoded and cut.
 struct CopyUnits {
   std::vector<arch::x86_64::SourceInstruction> instructions;
-  std::vector<CopyUnit> units;  // by start, no two overlap
+  std::vector<CopyUnit> units;  // by start; but for `is_unlocked` no two overlap
 
   [[nodiscard]] std::span<const arch::x86_64::SourceInstruction> code_of(
       const CopyUnit& unit) const {

@@ -109,6 +109,12 @@ class LandingPlanner {
       : function_(function), units_(units), dead_(function, units) {}
 
   tl::expected<PlannedLanding, CopyRefusal> plan(const CopyUnit& unit) {
+    if (unit.is_unlocked) {
+      return PlannedLanding{Form::none, 0, {}, false};
+    }
+    if (unit.is_locked) {
+      return PlannedLanding{};  // a jump would change the next unit
+    }
     const SourceInstruction& last = units_.last_of(unit);
     const Flow flow = last.instruction.flow;
     const std::uint64_t whole = unit.end - unit.start;
@@ -143,7 +149,8 @@ class LandingPlanner {
     const Address end = keeps_last ? last.instruction.address : unit.end;
     // Two bytes: its own landing may still become a short jump.
     const Address begin = unit.start + std::max<std::uint64_t>(planned.size, kShortJump);
-    if (is_closed() && begin < end) {
+    const bool is_shared = unit.is_locked || unit.is_unlocked;
+    if (is_closed() && !is_shared && begin < end) {
       dead_.add({begin, end});
     }
   }
@@ -218,7 +225,7 @@ std::optional<core::CopyLanding> make_landing(const PlannedLanding& planned, Add
   landing.at = at;
   landing.form = planned.form;
   landing.copy = copy;
-  if (planned.form == Form::breakpoint) {
+  if (planned.form != Form::jump) {
     return landing;
   }
   MovedInstruction far = arch::x86_64::jump_to(copy);

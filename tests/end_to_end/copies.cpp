@@ -103,6 +103,41 @@ TEST(Faults, say_where_they_come_from_while_superprofiler_comes_and_goes) {
   EXPECT_EQ(faults.err(), "");
 }
 
+/// "HITS KIND" of the blocks, in the order of their addresses.
+Words blocks_in(const RunFiles& files, const std::string& function) {
+  std::map<std::uint64_t, std::string> by_offset;
+  for (const BlockRow& block : all_blocks(files)) {
+    if (block.function == function) {
+      by_offset[block.offset] = std::to_string(block.hits) + " " + block.kind;
+    }
+  }
+  Words blocks;
+  for (const auto& [offset, counts] : by_offset) {
+    blocks.push_back(counts);
+  }
+  return blocks;
+}
+
+class SkippedLock : public ::testing::TestWithParam<Words> {};
+
+TEST_P(SkippedLock, is_counted_on_both_ways) {
+#if defined(__x86_64__)
+  const TempDir directory;
+  Words options = GetParam();
+  options.insert(options.begin(), "-q");
+  const Profiled counted = profile(directory, options, {target("skipped_lock"), "5000"});
+  EXPECT_EQ(counted.outcome.out, "5000\n");
+  EXPECT_EQ(blocks_in(counted.files, "add_one"),
+            (Words{"5000 exact", "500 exact", "4500 exact", "5000 exact"}));
+#else
+  GTEST_SKIP() << "no lock prefixes on this CPU";
+#endif
+}
+
+INSTANTIATE_TEST_SUITE_P(By, SkippedLock,
+                         ::testing::Values(Words{"-a"}, Words{"-a", "--no-copies"},
+                                           Words{"--single=copies"}));
+
 TEST(CopiesOfLoops, tell_calls_from_jumps_to_the_start_of_the_function) {
   if (!arch::Native::kHasCopies) {
     GTEST_SKIP() << "no copies on this CPU";

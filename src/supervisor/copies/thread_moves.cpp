@@ -46,7 +46,7 @@ std::optional<ThreadMove> move_to_original(const core::FunctionCopy& copy,
   // At its leader the block is counted once the thread is back in the copy, else not at all. A jump
   // out of the function has been counted with its block.
   if (copy.original.contains(point->original)) {
-    const int executions = point->original == block.start ? 0 : 1;
+    const int executions = block.is_ahead_at(point->original) ? 0 : 1;
     correction.executions = executions - (point->is_counted ? 1 : 0);
     correction.arrivals = executions - 1;
   }
@@ -55,7 +55,7 @@ std::optional<ThreadMove> move_to_original(const core::FunctionCopy& copy,
 
 std::optional<CountCorrection> unfinished(const core::FunctionCopy& copy, Address pc) {
   const auto block = copy.block_of(pc);
-  if (!block || copy.blocks[*block].start == pc) {
+  if (!block || copy.blocks[*block].is_ahead_at(pc)) {
     return std::nullopt;
   }
   return CountCorrection{copy.blocks[*block].counter, 0, 0, -1, 0};
@@ -64,7 +64,7 @@ std::optional<CountCorrection> unfinished(const core::FunctionCopy& copy, Addres
 std::optional<CountCorrection> stay_in_original(const core::FunctionCopy& copy, Address pc,
                                                 bool is_counted) {
   const auto block = copy.block_of(pc);
-  if (!block || copy.blocks[*block].start == pc) {
+  if (!block || copy.blocks[*block].is_ahead_at(pc)) {
     return std::nullopt;
   }
   const int executions = is_counted ? 0 : 1;
@@ -81,8 +81,10 @@ std::optional<ThreadMove> move_to_copy(const core::FunctionCopy& copy,
   ThreadMove move{registers, {}};
   Native::set_pc(move.registers, *place);
   // The copy counts this execution of the block: one that is counted already is none of its own.
-  const int executions = is_counted ? 0 : 1;
-  move.correction = {copy.blocks[point->block].counter, executions - (point->is_counted ? 0 : 1),
+  const core::CopiedBlock& block = copy.blocks[point->block];
+  const bool is_at_unlocked = block.is_unlocked && Native::pc(registers) == block.start;
+  const int executions = is_counted || is_at_unlocked ? 0 : 1;
+  move.correction = {block.counter, executions - (point->is_counted ? 0 : 1),
                      executions, 1 - executions, 0};
   return move;
 }

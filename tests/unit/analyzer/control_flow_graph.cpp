@@ -134,10 +134,22 @@ TEST_F(FunctionMapX86, drops_both_conjectures_that_exclude_each_other) {
   EXPECT_EQ(starts(map), (std::vector<std::uint64_t>{0, 2, 9}));
 }
 
-TEST_F(FunctionMapX86, gives_a_jump_behind_a_lock_prefix_no_block) {
+TEST_F(FunctionMapX86, gives_the_code_behind_a_lock_prefix_that_is_skipped_a_block) {
   // 0 je 3; 2 lock cmpxchg [rsi],ecx; 6 ret
   const auto map = map_of(arch::bytes_of("7401 f00fb10e c3"), at({0}));
-  EXPECT_EQ(starts(map), (std::vector<std::uint64_t>{0, 2, 6}));
+  EXPECT_EQ(starts(map), (std::vector<std::uint64_t>{0, 2, 3, 6}));
+  EXPECT_EQ(map.blocks[1].lengths, (std::vector<std::uint8_t>{4}));
+  EXPECT_FALSE(map.blocks[1].is_unlocked);
+  EXPECT_EQ(map.blocks[2].lengths, (std::vector<std::uint8_t>{3}));
+  EXPECT_TRUE(map.blocks[2].is_unlocked);
+  EXPECT_TRUE(map.blocks[2].falls_through);
+  EXPECT_TRUE(map.unmapped.empty());
+}
+
+TEST_F(FunctionMapX86, gives_other_code_that_overlaps_no_block) {
+  // 0 je 3; 2 mov eax, 0x90909090; 7 ret
+  const auto map = map_of(arch::bytes_of("7401 b890909090 c3"), at({0}));
+  EXPECT_EQ(starts(map), (std::vector<std::uint64_t>{0, 2, 7}));
   EXPECT_EQ(map.unmapped, at({3}));
 }
 

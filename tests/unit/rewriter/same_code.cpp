@@ -290,7 +290,10 @@ class Comparison {
       if (!point || point->original != landing.at) {
         return name + "leads elsewhere";
       }
-      if (landing.form == core::CopyLanding::Form::breakpoint) {
+      if (is_unlocked(landing.at) != (landing.form == core::CopyLanding::Form::none)) {
+        return name + "should be another one";
+      }
+      if (landing.form != core::CopyLanding::Form::jump) {
         continue;
       }
       const Text jump = disassembler_.read(landing.bytes, landing.at);
@@ -323,6 +326,13 @@ class Comparison {
                          [&](auto& landing) { return landing.copy == block.copy; });
     });
     return has_all ? "" : "a block has no landing";
+  }
+
+  [[nodiscard]] bool is_unlocked(Address start) const {
+    return std::any_of(function_.graph->blocks.begin(), function_.graph->blocks.end(),
+                       [start](const core::BasicBlock& block) {
+                         return block.start == start && block.is_unlocked;
+                       });
   }
 
   [[nodiscard]] bool are_dead(Address begin, Address end) const {

@@ -46,7 +46,8 @@ void BlockTable::update(ProbedFunction& function, const core::ControlFlowGraph& 
     const ProbedBlock* split = nullptr;
     if (above != known.begin()) {
       const ProbedBlock& below = blocks_[*(above - 1)];
-      split = mapped.start < below.start + below.size ? &below : nullptr;
+      const bool is_within = mapped.start < below.start + below.size && !mapped.is_unlocked;
+      split = is_within ? &below : nullptr;
     }
     add(function, mapped.start, split, since);
   }
@@ -92,6 +93,7 @@ void BlockTable::update(ProbedBlock& block, const core::BasicBlock& mapped,
   block.instructions = static_cast<std::uint32_t>(mapped.lengths.size());
   block.last = mapped.last;
   block.falls_through = mapped.falls_through;
+  block.is_unlocked = mapped.is_unlocked;
   block.has_unreported_change = true;
   block.probe = choose_probe(mapped);
 }
@@ -117,11 +119,32 @@ bool BlockTable::has_block_around(Address address, const ProbedFunction& functio
   });
 }
 
+void BlockTable::count_unlocked(Address start, core::TimePoint now) {
+  const auto found = by_start_.find(start);
+  if (found != by_start_.end() && blocks_[found->second].is_unlocked) {
+    blocks_[found->second].add_hit(now);
+  }
+}
+
+void BlockTable::end_unlocked(const ProbedFunction& function, core::TimePoint now) {
+  for (const std::uint32_t number : function.blocks) {
+    const ProbedBlock& branch = blocks_[number];
+    const auto found = branch.until && branch.last.flow == core::Flow::branch
+                           ? by_start_.find(*branch.last.target)
+                           : by_start_.end();
+    if (found != by_start_.end() && blocks_[found->second].is_unlocked &&
+        !blocks_[found->second].until) {
+      blocks_[found->second].until = now;
+      blocks_[found->second].has_unreported_change = true;
+    }
+  }
+}
+
 std::vector<core::ProbedBlock<Address>> BlockTable::take_changes() {
   std::vector<core::ProbedBlock<Address>> changes;
   for (ProbedBlock& block : blocks_) {
     const bool has_changed = block.hits != block.reported_hits || block.has_unreported_change;
-    if (block.probe == Address{} || !has_changed) {
+    if ((block.probe == Address{} && !block.is_unlocked) || !has_changed) {
       continue;
     }
     changes.push_back({block.start, block.size, block.instructions,

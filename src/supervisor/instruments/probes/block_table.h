@@ -44,6 +44,11 @@ class BlockTable {
   /// `address` is in a block of the function, not only at its start.
   [[nodiscard]] bool has_block_around(core::Address address, const ProbedFunction& function) const;
 
+  /// A probed branch led there: counts the block, if one starts there that has no probe for
+  /// core::BasicBlock::is_unlocked.
+  void count_unlocked(core::Address start, core::TimePoint now);
+  /// Ends the counts of those to which a branch of the function leads that is not counted any more.
+  void end_unlocked(const ProbedFunction& function, core::TimePoint now);
   /// Blocks with hits or other changes since the last call, which reports them.
   [[nodiscard]] std::vector<core::ProbedBlock<core::Address>> take_changes();
 

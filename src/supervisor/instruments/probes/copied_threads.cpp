@@ -81,7 +81,18 @@ void translate_fault(pid_t tid, const OutOfCopy& out) {
 bool is_at_landing(const core::FunctionCopy& copy, core::Address pc) {
   return !copy.block_of(pc) ||
          std::any_of(copy.landings.begin(), copy.landings.end(),
-                     [pc](const core::CopyLanding& landing) { return landing.at == pc; });
+                     [pc](const core::CopyLanding& landing) {
+                       return landing.at == pc && landing.form != core::CopyLanding::Form::none;
+                     });
+}
+
+/// The original's code behind a lock prefix tells nobody that it is executed.
+void count_unlocked(ProbedCode& code, const core::FunctionCopy& copy, core::Address pc) {
+  const auto index = copy.block_of(pc);
+  const ProbedBlock* const block = index ? code.block_starting_at(pc) : nullptr;
+  if (block != nullptr && block->is_unlocked) {
+    code.copies().correct({copy.blocks[*index].counter, 1, 1, -1, 0});
+  }
 }
 
 /// Executes the next instructions in the thread's stead, up to where it comes back to the copy. A
@@ -105,6 +116,7 @@ void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy,
       code.copies().correct(*in_block);
       code.copies().count_edge(pc, Native::pc(registers),
                                edge_flow(*instruction, Native::pc(registers)), now);
+      count_unlocked(code, copy, Native::pc(registers));
     }
   }
 }

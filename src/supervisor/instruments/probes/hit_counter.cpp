@@ -88,6 +88,9 @@ void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address 
     return;
   }
   const bool counted = probed_thread(tracee).counted;
+  if (to == site.instruction.next() + 1 && counted) {
+    probed_code(*tracee.process).count_unlocked(to, now);
+  }
   if (EdgeCounts::Edge* const known = site.edge_cache.find(to)) {
     if (counted) {
       EdgeCounts::count(*known, now);

@@ -44,6 +44,7 @@ void ProbedCode::remove_probes(std::span<const std::uint32_t> chosen, core::Time
     functions_.note_unseen();
   }
   for (const std::uint32_t number : functions) {
+    blocks_.end_unlocked(functions_[number], now);
     end_trace_of(functions_[number], now);
     propagation_.end_uncounted(functions_[number], blocks_.all(), now);
   }

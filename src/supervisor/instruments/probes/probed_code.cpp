@@ -162,10 +162,16 @@ core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
   core::ControlFlowGraph graph = analysis_.map(
       function.bounds, std::vector<Address>(leaders.begin(), leaders.end()),
       [this](Address from, std::span<std::byte> into) { return fetch(from, into); }, hints);
+  if (trace_ || coverage_ != nullptr) {
+    std::erase_if(graph.blocks, [](const core::BasicBlock& block) { return block.is_unlocked; });
+  }
   return trace_ ? cut_at_places(std::move(graph), functions_, function) : graph;
 }
 
 Address ProbedCode::choose_probe_of(const ProbedFunction& function, const core::BasicBlock& block) {
+  if (block.is_unlocked) {
+    return {};
+  }
   if (trace_) {
     const TracePlace place =
         trace_place(functions_, function, function.unresolved, block.start, block.last);

@@ -225,6 +225,7 @@ class ProbedCode : public InstrumentedCode {
   /// Takes the last hit back: the thread has not executed the probe's instruction after all.
   void take_back_hit(Block& block) { block.take_back_hit(); }
   void take_back_hit(std::uint32_t block) { blocks_[block].take_back_hit(); }
+  void count_unlocked(core::Address at, core::TimePoint now) { blocks_.count_unlocked(at, now); }
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
 
   /// Removes the probes of the blocks executed most since the last call, so that at most `keep`
