@@ -22,6 +22,11 @@ std::optional<JumpTable> relative_to_itself(JumpTable table) {
   return is_one ? std::optional(table) : std::nullopt;
 }
 
+/// A difference of two pointers, say, is an index that nothing bounds.
+bool is_index(const SymbolicValue& of, unsigned width) {
+  return width == 4 && of.terms[0].factor % width == 0 && of.terms[1].factor % width == 0;
+}
+
 /// The table with its number of entries, from the bound of its index.
 JumpOnPath bounded(const SymbolicExpressions& expressions, JumpTable table, const Term& index) {
   const SymbolicExpressions::Symbol& symbol = expressions.symbol_of(index);
@@ -60,6 +65,10 @@ JumpOnPath table_of(const SymbolicExpressions& expressions,
                         entry.is_signed,
                         static_cast<std::uint8_t>(std::countr_zero(factor)),
                         core::Address{base}};
+  if (entry.of.terms[1].symbol != 0 && (entry.of.constant - base) % entry.width == 0 &&
+      is_index(entry.of, entry.width)) {
+    return {std::nullopt, relative_to_itself(table), false, std::nullopt};
+  }
   for (std::size_t i = 0; i < entry.of.terms.size(); ++i) {
     const Term& index = entry.of.terms[i];
     const Term& other = entry.of.terms[1 - i];
