@@ -242,6 +242,21 @@ TEST_F(Probes, are_in_the_libraries_that_are_named) {
   EXPECT_TRUE(modules_with("libnothing.so").empty());
 }
 
+TEST_F(Probes, stay_in_a_library_of_which_the_linker_takes_a_part_away) {
+  const Words program = {target("loads_one_piece"), target("libone_piece.so")};
+  const Outcome alone = run(program);
+  ASSERT_EQ(alone.exit_status(), 0) << alone.text();
+  for (const Words& options :
+       {Words{"-q", "-a", "--only-instrument-execs", "all"}, Words{"-q", "--single=copies"},
+        Words{"-q", "--single"}, Words{"-q", "--trace", "--only-instrument-execs", "all"}}) {
+    const TempDir directory;
+    const Profiled counted = profile(directory, options, program);
+    EXPECT_EQ(counted.outcome.wait_status, alone.wait_status) << counted.outcome.text();
+    EXPECT_EQ(counted.outcome.out, alone.out);
+    EXPECT_EQ(calls_of(counted.files, "one_piece_square"), "200 exact");
+  }
+}
+
 TEST_F(Probes, in_a_file_that_no_process_maps_are_none_and_it_is_said) {
   const Profiled run = profile(
       directory_,

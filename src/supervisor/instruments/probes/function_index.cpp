@@ -7,9 +7,35 @@ namespace sp::supervisor {
 
 using core::Address;
 
+namespace {
+
+/// Up to where the module's file is still mapped as it was from its begin on, in one piece or in
+/// several with other permissions; its begin: not at all.
+Address mapped_up_to(const FunctionIndex::Module& module,
+                     const std::vector<core::Mapping>& mappings) {
+  const core::Mapping* const first = core::find_mapping(mappings, module.mapped.begin);
+  Address end = module.mapped.begin;
+  if (first == nullptr || first->range.begin != end) {
+    return end;
+  }
+  if (module.file.path.empty()) {
+    return first->range == module.mapped ? module.mapped.end : end;
+  }
+  for (const core::Mapping* piece = first;
+       piece != nullptr && piece->path == module.file.path &&
+       piece->file_offset - first->file_offset == piece->range.begin - first->range.begin;
+       piece = core::find_mapping(mappings, end)) {
+    end = piece->range.end;
+  }
+  return std::min(end, module.mapped.end);
+}
+
+}  // namespace
+
 bool FunctionIndex::has_module(core::AddressRange mapped) const {
-  return std::any_of(modules_.begin(), modules_.end(),
-                     [&](const Module& module) { return module.mapped == mapped; });
+  return std::any_of(modules_.begin(), modules_.end(), [&](const Module& module) {
+    return module.mapped.begin < mapped.end && mapped.begin < module.mapped.end;
+  });
 }
 
 const FunctionIndex::Module* FunctionIndex::module_at(Address address) const {
@@ -27,6 +53,11 @@ core::AddressRange FunctionIndex::gap_behind(const ProbedFunction& function) con
 
 void FunctionIndex::remove_module(core::AddressRange mapped) {
   std::erase_if(modules_, [&](const Module& module) { return module.mapped == mapped; });
+  for (Module& module : modules_) {
+    if (module.mapped.contains(mapped.begin)) {
+      module.mapped.end = mapped.begin;
+    }
+  }
   std::erase_if(by_address_, [&](std::uint32_t number) {
     ProbedFunction& function = functions_[number];
     const bool is_gone = mapped.contains(function.bounds.begin);
@@ -41,10 +72,10 @@ std::vector<core::AddressRange> FunctionIndex::unmapped_modules(
     const std::vector<core::Mapping>& mappings) const {
   std::vector<core::AddressRange> unmapped;
   for (const Module& module : modules_) {
-    unmapped.push_back(module.mapped);
-  }
-  for (const core::Mapping& mapping : mappings) {
-    std::erase(unmapped, mapping.range);
+    const Address end = mapped_up_to(module, mappings);
+    if (end < module.mapped.end) {
+      unmapped.push_back({end, module.mapped.end});
+    }
   }
   return unmapped;
 }

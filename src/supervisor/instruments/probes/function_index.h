@@ -24,14 +24,16 @@ class FunctionIndex {
   };
 
   void add_module(const Module& module) { modules_.push_back(module); }
+  /// One that has a byte in `mapped`.
   [[nodiscard]] bool has_module(core::AddressRange mapped) const;
   /// The module that holds `address`, or nullptr.
   [[nodiscard]] const Module* module_at(core::Address address) const;
   /// From the function's end to where the next one begins; empty behind the last.
   [[nodiscard]] core::AddressRange gap_behind(const ProbedFunction& function) const;
-  /// Its functions are not found by address any more.
+  /// Of a module or of its last part: functions there are not found by address any more.
   void remove_module(core::AddressRange mapped);
-  /// The modules that are not among `mappings`.
+  /// The modules, or last parts of modules, that are not among `mappings` any more. A linker maps
+  /// some libraries in one piece and then changes the access to parts of it.
   [[nodiscard]] std::vector<core::AddressRange> unmapped_modules(
       const std::vector<core::Mapping>& mappings) const;
 

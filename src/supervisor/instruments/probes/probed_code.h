@@ -74,7 +74,7 @@ class ProbedCode : public InstrumentedCode {
   /// A module is unmapped: first what its copies have counted is final, for take().
   void end_module(core::AddressRange mapped);
   void forget_module(core::AddressRange mapped);
-  /// Instrumented modules that are not among `maps`.
+  /// FunctionIndex's.
   [[nodiscard]] std::vector<core::AddressRange> unmapped_modules(
       const std::vector<core::Mapping>& maps) const {
     return functions_.unmapped_modules(maps);
@@ -148,11 +148,6 @@ class ProbedCode : public InstrumentedCode {
   [[nodiscard]] CodePatches& patches() { return patches_; }
   void begin_copy(std::uint32_t function, CopiedFunctions::Copy copy, core::TimePoint now) {
     copies_.begin(functions_[function], std::move(copy), blocks_, now);
-    for (const std::uint32_t number : functions_[function].blocks) {
-      if (blocks_[number].edges_until) {
-        functions_.note_unseen();
-      }
-    }
   }
   /// The copy jumps to the block that starts there, as calls do.
   void note_jumps_to(core::Address start) {

@@ -114,5 +114,41 @@ TEST(FunctionIndex, tells_which_modules_are_not_mapped_any_more) {
   EXPECT_EQ(index.unmapped_modules({mapping}), std::vector<AddressRange>({kModule}));
 }
 
+core::Mapping piece(std::uint64_t begin, std::uint64_t end, std::uint64_t file_offset,
+                    const std::string& path) {
+  core::Mapping mapping;
+  mapping.range = {Address{begin}, Address{end}};
+  mapping.file_offset = file_offset;
+  mapping.path = path;
+  return mapping;
+}
+
+TEST(FunctionIndex, knows_a_module_whose_pages_have_other_permissions_now) {
+  FunctionIndex index;
+  index.add_module({{Address{0x1000}, Address{0x4000}}, true, {}, {"/lib/a", "", false, nullptr}});
+  EXPECT_TRUE(index.has_module({Address{0x2000}, Address{0x3000}}));
+  EXPECT_EQ(index.unmapped_modules({piece(0x1000, 0x2000, 0, "/lib/a"),
+                                    piece(0x2000, 0x3000, 0x1000, "/lib/a"),
+                                    piece(0x3000, 0x4000, 0x2000, "/lib/a")}),
+            std::vector<AddressRange>());
+  EXPECT_EQ(index.unmapped_modules({piece(0x1000, 0x4000, 0, "/lib/b")}),
+            std::vector<AddressRange>({{Address{0x1000}, Address{0x4000}}}));
+}
+
+TEST(FunctionIndex, forgets_the_end_of_a_module_where_there_is_something_else) {
+  FunctionIndex index;
+  index.add_module({{Address{0x1000}, Address{0x4000}}, true, {}, {"/lib/a", "", false, nullptr}});
+  index.add({function(0x1100, 0x1200), function(0x3100, 0x3200)});
+  const AddressRange gone{Address{0x2000}, Address{0x4000}};
+  const std::vector<core::Mapping> mappings = {piece(0x1000, 0x2000, 0, "/lib/a"),
+                                               piece(0x2000, 0x4000, 0, "/lib/a")};
+  EXPECT_EQ(index.unmapped_modules(mappings), std::vector<AddressRange>({gone}));
+  index.remove_module(gone);
+  EXPECT_EQ(index.unmapped_modules(mappings), std::vector<AddressRange>());
+  EXPECT_NE(index.at(Address{0x1100}), nullptr);
+  EXPECT_EQ(index.at(Address{0x3100}), nullptr);
+  EXPECT_FALSE(index.has_module({Address{0x3000}, Address{0x4000}}));
+}
+
 }  // namespace
 }  // namespace sp::supervisor
