@@ -145,7 +145,11 @@ JumpTableRecovery::Verdict JumpTableRecovery::try_path() {
 }
 
 /// What is not certain of a table of distances from itself is left to its reader.
-JumpTableRecovery::Verdict JumpTableRecovery::guess(const arch::JumpOnPath& said, bool is_guess) {
+JumpTableRecovery::Verdict JumpTableRecovery::guess(const arch::JumpOnPath& said,
+                                                    bool is_guess) const {
+  if (said.table && !is_guess && descent_.bounds().contains(said.table->base)) {
+    return {said.table, said.is_checked};  // distances from a label of the function
+  }
   const bool is_relative = said.table && said.table->is_relative_to_itself();
   if (said.unbounded && !is_relative && !(said.table && said.is_checked)) {
     return {said.unbounded, false};

@@ -61,7 +61,7 @@ class JumpTableRecovery {
   /// Searches all paths that end in `path_` (which begins with the jump), as far back as needed.
   [[nodiscard]] Verdict search_back();
   [[nodiscard]] Verdict try_path();
-  [[nodiscard]] static Verdict guess(const arch::JumpOnPath& said, bool is_guess);
+  [[nodiscard]] Verdict guess(const arch::JumpOnPath& said, bool is_guess) const;
   /// The constant that a register always holds before an instruction, after at most so many
   /// additions.
   [[nodiscard]] std::optional<Constant> constant_before(Offset at, unsigned reg, int steps);

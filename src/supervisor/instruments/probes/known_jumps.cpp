@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/places_in_code.h"
 #include "supervisor/instruments/probes/ways_in.h"
 
 namespace sp::supervisor {
@@ -17,7 +18,7 @@ using core::Address;
 void instrument_part(ProbedCode& code, Address at) {
   const ProbedFunction* const part = code.functions().at(at);
   if (part != nullptr && at != part->bounds.begin && code.needs_instrumentation(at) &&
-      code.analyze(*part, std::span(&at, 1)).unmapped.empty()) {
+      may_begin_block(code, *part, at)) {
     code.instrument_function(at, std::nullopt);
   }
 }

@@ -9,6 +9,7 @@
 #include "core/log.h"
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/dear_copies.h"
+#include "supervisor/instruments/probes/places_in_code.h"
 #include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/instruments/probes/ways_in.h"
 
@@ -140,7 +141,7 @@ void instrument_destinations(ProbedCode& code, std::span<const Address> destinat
       continue;
     }
     const ProbedFunction* const function = code.functions().at(outside);
-    if (function == nullptr || code.analyze(*function, std::span(&outside, 1)).unmapped.empty()) {
+    if (function == nullptr || may_begin_block(code, *function, outside)) {
       code.instrument_function(outside, std::nullopt);
     }
   }

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "arch/native.h"
+#include "supervisor/instruments/probes/places_in_code.h"
 
 namespace sp::supervisor {
 namespace {
@@ -18,24 +18,6 @@ using core::CodeReferences;
 
 /// The search for tables in larger functions would stop the thread for too long.
 constexpr std::uint64_t kLargestWithHints = std::uint64_t{32} << 10U;
-
-/// The address is in the middle of an instruction, and so no pointer to code.
-bool is_within_instruction(const core::ControlFlowGraph& graph, Address address) {
-  const auto above =
-      std::upper_bound(graph.blocks.begin(), graph.blocks.end(), address,
-                       [](Address at, const core::BasicBlock& block) { return at < block.start; });
-  if (above == graph.blocks.begin()) {
-    return false;
-  }
-  Address at = std::prev(above)->start;
-  for (const std::uint8_t length : std::prev(above)->lengths) {
-    if (address <= at) {
-      return address != at;
-    }
-    at = at + length;
-  }
-  return address < at;
-}
 
 }  // namespace
 
@@ -55,57 +37,22 @@ std::optional<WaysIn> WaysIntoFunctions::find_entries(const ProbedFunction& func
   const core::TableHints* const hints =
       function.bounds.size() <= kLargestWithHints ? &hints_if_small : nullptr;
   const core::ControlFlowGraph own = code_.analyze(function, function.landing_pads, hints);
-  const auto is_within = [&own](Address at) { return is_within_instruction(own, at); };
   WaysIn found;
   found.entries = function.landing_pads;
   found.entries.push_back(function.bounds.begin);
   found.entries.insert(found.entries.end(), more.begin(), more.end());
   add_within(function.bounds, references_.jumps, found.entries);
-  if (std::any_of(found.entries.begin(), found.entries.end(), is_within)) {
+  Addresses certain = found.entries;
+  drop_places_within_instructions(code_, function, own, certain);
+  if (certain.size() != found.entries.size()) {
     return std::nullopt;
   }
   Addresses pointers;
   add_within(function.bounds, references_.pointers, pointers);
-  std::erase_if(pointers, is_within);
-  const Addresses certain = found.entries;
+  drop_places_within_instructions(code_, function, own, pointers);
   found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
   found.graph = code_.analyze(function, found.entries, hints);
-  if (!found.graph.unmapped.empty()) {
-    keep_in_sweep(function, own, pointers);
-    found.entries = certain;
-    found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
-    found.graph = code_.analyze(function, found.entries, hints);
-  }
   return found;
-}
-
-/// Of two ways to decode the same bytes, the right one is that of a linear sweep, if that decodes
-/// the whole function and finds what is known of it: compilers lay out instructions one behind the
-/// other. Pointers to others are none.
-void WaysIntoFunctions::keep_in_sweep(const ProbedFunction& function,
-                                      const core::ControlFlowGraph& known,
-                                      Addresses& pointers) const {
-  std::vector<std::byte> code(function.bounds.size());
-  if (code_.fetch(function.bounds.begin, code) != code.size()) {
-    return;
-  }
-  Addresses sweep;
-  for (std::size_t at = 0; at < code.size();) {
-    const Address address = function.bounds.begin + at;
-    const auto instruction = arch::Native::decode(std::span(code).subspan(at), address);
-    if (!instruction) {
-      return;
-    }
-    sweep.push_back(address);
-    at += instruction->length;
-  }
-  const auto is_in_sweep = [&](Address at) {
-    return std::binary_search(sweep.begin(), sweep.end(), at);
-  };
-  if (std::all_of(known.blocks.begin(), known.blocks.end(),
-                  [&](const core::BasicBlock& block) { return is_in_sweep(block.start); })) {
-    std::erase_if(pointers, [&](Address pointer) { return !is_in_sweep(pointer); });
-  }
 }
 
 core::TableHints WaysIntoFunctions::hints_for(const ProbedFunction& function) const {

@@ -38,8 +38,6 @@ class WaysIntoFunctions {
   /// `more` are entries besides those that references tell of.
   [[nodiscard]] std::optional<WaysIn> find_entries(const ProbedFunction& function,
                                                    const Addresses& more) const;
-  void keep_in_sweep(const ProbedFunction& function, const core::ControlFlowGraph& known,
-                     Addresses& pointers) const;
   [[nodiscard]] core::TableHints hints_for(const ProbedFunction& function) const;
   [[nodiscard]] std::optional<core::Address> last_data_in(core::AddressRange range) const;
   /// `address` is in a function that only jumps of `function` lead to.

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "core/control_flow_graph.h"
+#include "supervisor/instruments/probes/probed_code.h"
+
+namespace sp::supervisor {
+
+/// Drops those addresses in a function that are in the middle of an instruction: numbers that look
+/// like pointers to code. `known` is the function's graph without them. Where that does not tell,
+/// because nothing that is known leads there, a linear sweep does, if it decodes the whole function
+/// and finds what is known: compilers lay out instructions one behind the other.
+void drop_places_within_instructions(ProbedCode& code, const ProbedFunction& function,
+                                     const core::ControlFlowGraph& known,
+                                     std::vector<core::Address>& places);
+
+/// True if it is an address of the function at which a block may begin.
+[[nodiscard]] bool may_begin_block(ProbedCode& code, const ProbedFunction& function,
+                                   core::Address at);
+
+}  // namespace sp::supervisor
