@@ -42,15 +42,11 @@ bool begins_block(const core::ControlFlowGraph& graph, Address address) {
 }
 
 /// Where the instructions begin; empty if something does not decode.
-std::vector<Address> sweep(ProbedCode& code, const ProbedFunction& function) {
-  std::vector<std::byte> bytes(function.bounds.size());
-  if (code.fetch(function.bounds.begin, bytes) != bytes.size()) {
-    return {};
-  }
+std::vector<Address> sweep(Address begin, std::span<const std::byte> code) {
   std::vector<Address> begins;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const Address address = function.bounds.begin + at;
-    const auto instruction = arch::Native::decode(std::span(bytes).subspan(at), address);
+  for (std::size_t at = 0; at < code.size();) {
+    const Address address = begin + at;
+    const auto instruction = arch::Native::decode(code.subspan(at), address);
     if (!instruction) {
       return {};
     }
@@ -62,7 +58,7 @@ std::vector<Address> sweep(ProbedCode& code, const ProbedFunction& function) {
 
 }  // namespace
 
-void drop_places_within_instructions(ProbedCode& code, const ProbedFunction& function,
+void drop_places_within_instructions(Address begin, std::span<const std::byte> code,
                                      const core::ControlFlowGraph& known,
                                      std::vector<Address>& places) {
   std::erase_if(places, [&known](Address at) { return is_within_instruction(known, at); });
@@ -70,7 +66,7 @@ void drop_places_within_instructions(ProbedCode& code, const ProbedFunction& fun
                   [&known](Address at) { return begins_block(known, at); })) {
     return;
   }
-  const std::vector<Address> begins = sweep(code, function);
+  const std::vector<Address> begins = sweep(begin, code);
   const auto is_in_sweep = [&begins](Address at) {
     return std::binary_search(begins.begin(), begins.end(), at);
   };
@@ -82,8 +78,12 @@ void drop_places_within_instructions(ProbedCode& code, const ProbedFunction& fun
 }
 
 bool may_begin_block(ProbedCode& code, const ProbedFunction& function, Address at) {
+  std::vector<std::byte> bytes(function.bounds.size());
+  if (code.fetch(function.bounds.begin, bytes) != bytes.size()) {
+    return false;
+  }
   std::vector<Address> places{at};
-  drop_places_within_instructions(code, function, code.analyze(function, {}), places);
+  drop_places_within_instructions(function.bounds.begin, bytes, code.analyze(function, {}), places);
   return !places.empty() && code.analyze(function, places).unmapped.empty();
 }
 

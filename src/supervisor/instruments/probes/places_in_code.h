@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "core/control_flow_graph.h"
@@ -8,10 +10,11 @@
 namespace sp::supervisor {
 
 /// Drops those addresses in a function that are in the middle of an instruction: numbers that look
-/// like pointers to code. `known` is the function's graph without them. Where that does not tell,
-/// because nothing that is known leads there, a linear sweep does, if it decodes the whole function
-/// and finds what is known: compilers lay out instructions one behind the other.
-void drop_places_within_instructions(ProbedCode& code, const ProbedFunction& function,
+/// like pointers to code. `code` are all its bytes, `known` is its graph without the places. Where
+/// that does not tell, because nothing that is known leads there, a linear sweep does, if it
+/// decodes the whole function and finds what is known: compilers lay out instructions one behind
+/// the other. Pure.
+void drop_places_within_instructions(core::Address begin, std::span<const std::byte> code,
                                      const core::ControlFlowGraph& known,
                                      std::vector<core::Address>& places);
 

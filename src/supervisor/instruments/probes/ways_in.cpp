@@ -37,19 +37,23 @@ std::optional<WaysIn> WaysIntoFunctions::find_entries(const ProbedFunction& func
   const core::TableHints* const hints =
       function.bounds.size() <= kLargestWithHints ? &hints_if_small : nullptr;
   const core::ControlFlowGraph own = code_.analyze(function, function.landing_pads, hints);
+  std::vector<std::byte> bytes(function.bounds.size());
+  if (code_.fetch(function.bounds.begin, bytes) != bytes.size()) {
+    return std::nullopt;
+  }
   WaysIn found;
   found.entries = function.landing_pads;
   found.entries.push_back(function.bounds.begin);
   found.entries.insert(found.entries.end(), more.begin(), more.end());
   add_within(function.bounds, references_.jumps, found.entries);
   Addresses certain = found.entries;
-  drop_places_within_instructions(code_, function, own, certain);
+  drop_places_within_instructions(function.bounds.begin, bytes, own, certain);
   if (certain.size() != found.entries.size()) {
     return std::nullopt;
   }
   Addresses pointers;
   add_within(function.bounds, references_.pointers, pointers);
-  drop_places_within_instructions(code_, function, own, pointers);
+  drop_places_within_instructions(function.bounds.begin, bytes, own, pointers);
   found.entries.insert(found.entries.end(), pointers.begin(), pointers.end());
   found.graph = code_.analyze(function, found.entries, hints);
   return found;
