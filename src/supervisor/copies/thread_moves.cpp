@@ -84,8 +84,8 @@ std::optional<ThreadMove> move_to_copy(const core::FunctionCopy& copy,
   const core::CopiedBlock& block = copy.blocks[point->block];
   const bool is_at_unlocked = block.is_unlocked && Native::pc(registers) == block.start;
   const int executions = is_counted || is_at_unlocked ? 0 : 1;
-  move.correction = {block.counter, executions - (point->is_counted ? 0 : 1),
-                     executions, 1 - executions, 0};
+  move.correction = {block.counter, executions - (point->is_counted ? 0 : 1), executions,
+                     1 - executions, 0};
   return move;
 }
 
