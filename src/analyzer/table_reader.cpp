@@ -63,6 +63,11 @@ bool TableReader::is_behind(Address first, Address end, Address destination) con
 
 std::optional<ResolvedJump> TableReader::read(RecursiveDescent::Offset jump,
                                               const arch::JumpTable& table) const {
+  if (table.entry_size == 0) {
+    return may_lead_to(table.base)
+               ? std::optional(ResolvedJump{{table.base}, {table.first, table.first}, true})
+               : std::nullopt;
+  }
   const AddressRange range = longest(jump, table);
   const std::uint64_t size = table.entry_size;
   constexpr std::uint64_t kAtOnce = 256;

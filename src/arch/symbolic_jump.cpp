@@ -90,6 +90,18 @@ JumpOnPath table_of(const SymbolicExpressions& expressions,
 }  // namespace
 
 JumpOnPath jump_to(const SymbolicExpressions& expressions, const SymbolicValue& destination) {
+  if (destination.is_constant()) {
+    JumpTable only;  // nothing is read
+    only.entries = 1;
+    only.entry_size = 0;
+    only.base = core::Address{destination.constant};
+    return {only, std::nullopt, true, std::nullopt};
+  }
+  if (destination.is_symbol()) {
+    if (const auto reg = expressions.initial_register(destination.terms[0])) {
+      return {std::nullopt, std::nullopt, false, reg};
+    }
+  }
   for (std::size_t i = 0; i < destination.terms.size(); ++i) {
     const Term& term = destination.terms[i];
     const Term& other = destination.terms[1 - i];

@@ -93,6 +93,41 @@ TEST_F(UnboundedTables, end_where_an_entry_leads_to_no_code) {
   EXPECT_FALSE(map(false).unresolved.empty());
 }
 
+TEST_F(UnboundedTables, have_a_difference_of_registers_as_index) {
+  // mov %rsi,%rax; lea table(%rip),%rcx; sub %rdi,%rax; movslq (%rcx,%rax,4),%rax; add; jmp *%rax
+  lay_out(
+      "4889f0 488d0d36000000 4829f8 48630481 4801c8 ffe0 b801000000c3 b802000000c3 b803000000c3",
+      {0x16, 0x1c, 0x22, kTable});
+  const auto graph = map();
+  EXPECT_TRUE(graph.unresolved.empty());
+  EXPECT_EQ(destinations(graph), (Offsets{0x16, 0x1c, 0x22}));
+  EXPECT_FALSE(map(false).unresolved.empty());
+}
+
+TEST_F(UnboundedTables, hold_distances_from_a_label_of_the_function) {
+  // movzbl (%rdi),%eax; lea label(%rip),%rcx; lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax;
+  // add %rcx,%rax; jmp *%rax; 0x1a: the label
+  constexpr std::uint64_t kFromLabel = kTable - 0x1a;
+  lay_out(
+      "0fb607 488d0d10000000 488d152f000000 48630482 4801c8 ffe0"
+      "b801000000c3 b802000000c3 b803000000c3",
+      {0x1a + kFromLabel, 0x20 + kFromLabel, 0x26 + kFromLabel, kTable + kFromLabel});
+  const auto graph = map();
+  EXPECT_TRUE(graph.unresolved.empty());
+  EXPECT_EQ(destinations(graph), (Offsets{0x1a, 0x20, 0x26}));
+}
+
+TEST_F(UnboundedTables, are_not_needed_where_a_register_holds_a_label_on_all_ways) {
+  // lea label(%rip),%rax; test %edi,%edi; je; mov $1,%ecx; jmp *%rax; mov $2,%ecx; jmp *%rax; ret
+  lay_out("488d0512000000 85ff 7407 b901000000 ffe0 b902000000 ffe0 c3", {});
+  const auto graph = map();
+  EXPECT_TRUE(graph.unresolved.empty());
+  EXPECT_EQ(destinations(graph), Offsets{0x19});
+  // On one of them another label.
+  lay_out("488d050d000000 85ff 7407 488d0503000000 ffe0 c3 c3", {});
+  EXPECT_EQ(map().unresolved.size(), 1U);
+}
+
 TEST_F(UnboundedTables, end_where_an_entry_leads_to_other_code_if_other_data_begins_in_front) {
   lay_out(kSwitch, {0x12, 0x18, 0x1e, kOther});
   EXPECT_FALSE(map().unresolved.empty());
