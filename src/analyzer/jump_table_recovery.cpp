@@ -129,9 +129,13 @@ JumpTableRecovery::Verdict JumpTableRecovery::try_path() {
   }
   std::vector<arch::KnownRegister> known;
   bool is_guess = false;
+  bool may_be_callers = false;
   constexpr std::size_t kMostWanted = 3;
   while (true) {
     const arch::JumpOnPath said = arch::Native::jump_on_path(steps, known);
+    if (said.table && said.table->entry_size == 0 && may_be_callers) {
+      return {};  // a place, not a table: it may be another one
+    }
     if (said.table || said.unbounded || !said.wanted || known.size() >= kMostWanted) {
       return guesses_ ? guess(said, is_guess) : Verdict{said.table, said.table && said.is_checked};
     }
@@ -140,6 +144,7 @@ JumpTableRecovery::Verdict JumpTableRecovery::try_path() {
       return {};
     }
     is_guess = is_guess || constant->is_guess;
+    may_be_callers = may_be_callers || constant->may_be_callers;
     known.emplace_back(*said.wanted, constant->value);
   }
 }
@@ -185,6 +190,7 @@ std::optional<JumpTableRecovery::Constant> JumpTableRecovery::find_constant_befo
                                                                                    int steps) {
   std::optional<Constant> constant;
   bool is_guess = false;
+  bool may_be_callers = descent_.is_entry(at);
   std::unordered_set<Offset> seen;
   std::vector<Offset> open = predecessors(at);
   while (!open.empty()) {
@@ -201,6 +207,7 @@ std::optional<JumpTableRecovery::Constant> JumpTableRecovery::find_constant_befo
       found.constant =
           before_that ? std::optional(*found.constant + before_that->value) : std::nullopt;
       is_guess = is_guess || (before_that && before_that->is_guess);
+      may_be_callers = may_be_callers || (before_that && before_that->may_be_callers);
     }
     if (found.changes && !found.constant && guesses_) {
       is_guess = true;
@@ -216,11 +223,13 @@ std::optional<JumpTableRecovery::Constant> JumpTableRecovery::find_constant_befo
     if (seen.size() > kMostVisited || !budget_.take(1)) {
       return std::nullopt;
     }
+    may_be_callers = may_be_callers || descent_.is_entry(now);
     const std::vector<Offset> further = predecessors(now);
     open.insert(open.end(), further.begin(), further.end());
   }
   if (constant) {
     constant->is_guess = is_guess;
+    constant->may_be_callers = may_be_callers;
   }
   return constant;
 }

@@ -52,7 +52,8 @@ class JumpTableRecovery {
   };
   struct Constant {
     std::uint64_t value = 0;
-    bool is_guess = false;  // other paths set the register to something that is not known
+    bool is_guess = false;        // other paths set the register to something that is not known
+    bool may_be_callers = false;  // on other paths it holds what it did where control came in
   };
 
   [[nodiscard]] std::vector<Offset> predecessors(Offset at) const;

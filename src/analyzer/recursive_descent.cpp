@@ -26,6 +26,7 @@ std::optional<core::Instruction> RecursiveDescent::decode_at(Offset at) const {
 
 void RecursiveDescent::follow_leader(core::Address leader) {
   if (bounds_.contains(leader)) {
+    entries_.insert(static_cast<Offset>(leader - bounds_.begin));
     add_leader(static_cast<Offset>(leader - bounds_.begin), 0);
     follow_certain();
   }

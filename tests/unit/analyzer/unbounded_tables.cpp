@@ -123,6 +123,9 @@ TEST_F(UnboundedTables, are_not_needed_where_a_register_holds_a_label_on_all_way
   const auto graph = map();
   EXPECT_TRUE(graph.unresolved.empty());
   EXPECT_EQ(destinations(graph), Offsets{0x19});
+  // On one of them what the caller passed: test %edi,%edi; je; lea label(%rip),%rsi; jmp *%rsi; ret
+  lay_out("85ff 7407 488d3502000000 ffe6 c3", {});
+  EXPECT_EQ(map().unresolved.size(), 1U);
   // On one of them another label.
   lay_out("488d050d000000 85ff 7407 488d0503000000 ffe0 c3 c3", {});
   EXPECT_EQ(map().unresolved.size(), 1U);

@@ -103,6 +103,7 @@ void BlockTable::forget(core::AddressRange mapped) {
     if (mapped.contains(block.start)) {
       by_start_.erase(block.start);
       block.probe = Address{};
+      block.is_unlocked = false;
     }
   }
 }
@@ -121,7 +122,8 @@ bool BlockTable::has_block_around(Address address, const ProbedFunction& functio
 
 void BlockTable::count_unlocked(Address start, core::TimePoint now) {
   const auto found = by_start_.find(start);
-  if (found != by_start_.end() && blocks_[found->second].is_unlocked) {
+  if (found != by_start_.end() && blocks_[found->second].is_unlocked &&
+      !blocks_[found->second].until) {
     blocks_[found->second].add_hit(now);
   }
 }
