@@ -110,8 +110,8 @@ void AddressSpace::refresh() {
 }
 
 /// False if the maps are of another program: after an exec, or if the pid was reused, they share no
-/// mapping with the program whose samples are still being unwound. `may_be_another` accepts them
-/// anyway.
+/// mapped file with the program whose samples are still being unwound. `may_be_another` accepts
+/// them anyway.
 bool AddressSpace::rebuild(std::vector<core::Mapping> maps, bool may_be_another) {
   if (maps.empty()) {
     return false;
@@ -122,7 +122,11 @@ bool AddressSpace::rebuild(std::vector<core::Mapping> maps, bool may_be_another)
                ? find_known(mapping.range.begin)
                : nullptr;
   };
-  if (!may_be_another && std::none_of(maps.begin(), maps.end(), known_region)) {
+  // What we map is at the same addresses in every program.
+  const auto is_known_file = [&](const core::Mapping& mapping) {
+    return mapping.inode != 0 && known_region(mapping) != nullptr;
+  };
+  if (!may_be_another && std::none_of(maps.begin(), maps.end(), is_known_file)) {
     return false;
   }
   if (!root_known_) {

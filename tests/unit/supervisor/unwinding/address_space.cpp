@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -114,6 +115,26 @@ TEST(AddressSpace, refuses_the_map_of_another_program_under_the_same_pid) {
   space.set_maps(other, ::getpid());
   space.begin_sample(::getpid(), core::Clock::now());
   EXPECT_EQ(space.find(code_address()), nullptr);
+}
+
+TEST(AddressSpace, tells_programs_apart_that_have_other_memory_at_the_same_address) {
+  const ExecutablePage page;  // as superprofiler maps it into each
+  ModuleTable modules;
+  AddressSpace space(modules, self(), {});
+  auto other = own_maps();
+  for (auto& mapping : other) {
+    if (!mapping.range.contains(page.address())) {
+      mapping.range.begin = mapping.range.begin + 0x10'0000'0000;
+      mapping.range.end = mapping.range.end + 0x10'0000'0000;
+    }
+  }
+  std::sort(other.begin(), other.end(), [](const core::Mapping& a, const core::Mapping& b) {
+    return a.range.begin < b.range.begin;
+  });
+  space.set_maps(other, ::getpid());
+  space.begin_sample(::getpid(), core::Clock::now());
+  EXPECT_EQ(space.find(code_address()), nullptr);
+  EXPECT_NE(space.find(page.address()), nullptr);
 }
 
 TEST(AddressSpace, gives_a_forked_child_its_parents_code) {
