@@ -203,7 +203,8 @@ void RecursiveDescent::follow_overlap(Offset at, Provenance provenance) {
   if (!overlaps_.insert(at).second) {
     return;
   }
-  if (is_unlocked(at)) {
+  const auto rest = is_behind_lock(at) && is_leader(at - 1) ? decode_at(at) : std::nullopt;
+  if (rest && rest->flow == core::Flow::next && rest->length + 1 == length_at(at - 1)) {
     unlocked_.insert(at);
   } else {
     unmapped_.push_back(address_of(at));
@@ -263,13 +264,6 @@ bool RecursiveDescent::descends(Provenance provenance, Provenance from) const {
 
 bool RecursiveDescent::is_behind_lock(Offset at) const {
   return at > 0 && is_instruction(at - 1) && code_[at - 1] == kLockPrefix;
-}
-
-/// The instruction there is the rest of a block's first one.
-bool RecursiveDescent::is_unlocked(Offset at) const {
-  const auto instruction = is_behind_lock(at) ? decode_at(at) : std::nullopt;
-  return instruction && instruction->flow == core::Flow::next && is_leader(at - 1) &&
-         instruction->length + 1 == length_at(at - 1);
 }
 
 }  // namespace sp::analyzer

@@ -102,7 +102,6 @@ class RecursiveDescent {
   [[nodiscard]] Provenance owner_of(Offset at) const;
   [[nodiscard]] bool descends(Provenance provenance, Provenance from) const;
   [[nodiscard]] bool is_behind_lock(Offset at) const;
-  [[nodiscard]] bool is_unlocked(Offset at) const;
 
   core::AddressRange bounds_;
   std::span<const std::byte> code_;

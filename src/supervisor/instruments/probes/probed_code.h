@@ -74,7 +74,6 @@ class ProbedCode : public InstrumentedCode {
   /// A module is unmapped: first what its copies have counted is final, for take().
   void end_module(core::AddressRange mapped);
   void forget_module(core::AddressRange mapped);
-  /// FunctionIndex's.
   [[nodiscard]] std::vector<core::AddressRange> unmapped_modules(
       const std::vector<core::Mapping>& maps) const {
     return functions_.unmapped_modules(maps);
