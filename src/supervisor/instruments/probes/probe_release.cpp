@@ -54,7 +54,7 @@ void ProbeCounter::restore(const TracedProcess& process) {
 /// Where no sample came nobody has read the maps since the loader mapped the libraries, to which
 /// the program's code returns.
 bool ProbeCounter::wants_last_maps(const TracedProcess& process) const {
-  return process.code_state != nullptr && process.from_start && process.samples == 0;
+  return process.code_state != nullptr && process.from_start;
 }
 
 bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
