@@ -1,11 +1,31 @@
 #include "analyzer/recursive_descent.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "arch/native.h"
 
 namespace sp::analyzer {
 namespace {
 
 constexpr std::byte kLockPrefix{0xF0};
+
+/// Control comes behind the call in two tasks, or in none: what stands before it is executed once.
+bool makes_task_or_program(std::span<const std::byte> code, RecursiveDescent::Offset at,
+                           const core::Instruction& instruction) {
+  if (instruction.flow != core::Flow::syscall) {
+    return false;
+  }
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"clone", "clone3", "fork", "vfork", "execve", "execveat"});
+  constexpr RecursiveDescent::Offset kBefore =
+      64;  // find_syscall_sites() looks so far back, and less
+  const RecursiveDescent::Offset begin = at - std::min(at, kBefore);
+  const auto sites = arch::Native::find_syscall_sites(
+      code.subspan(begin, at + instruction.length - begin), kNames);
+  return !sites.empty() && sites.back().call_at == at - begin;
+}
 
 }  // namespace
 
@@ -95,7 +115,9 @@ void RecursiveDescent::follow(Task task) {
     if (core::ends_block(instruction->flow) && instruction->flow != core::Flow::branch) {
       return;
     }
-    role = instruction->flow == core::Flow::branch ? kLeader : std::uint8_t{0};
+    const bool begins_block =
+        instruction->flow == core::Flow::branch || makes_task_or_program(code_, at, *instruction);
+    role = begins_block ? kLeader : std::uint8_t{0};
     at = next;
   }
 }

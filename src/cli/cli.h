@@ -14,6 +14,7 @@
 #include "core/call_query.h"
 #include "core/clock.h"
 #include "core/coverage.h"
+#include "core/place_choice.h"
 
 /// The command line as plain values. Nothing is started, opened or looked up here.
 namespace sp::cli {
@@ -81,6 +82,7 @@ struct RecordOptions {
   std::optional<LearnOptions> learn;    // with trace
   std::vector<std::string> filters;     // files of which functions are traced
   std::vector<std::string> attr_lists;  // the same, as XRay has them
+  core::PlaceChoice places;             // the same, by what compilers left
   std::uint64_t func_instrumentation_depth = 5;
   std::vector<std::string> only_funcs;
   std::vector<std::string> only_instrument_execs;
@@ -248,6 +250,7 @@ struct SymbolsOptions {
   std::vector<std::string> only_funcs;
   std::vector<std::string> filters;
   std::vector<std::string> attr_lists;
+  core::PlaceChoice places;
   std::optional<char> separator;  // of cells; nothing: a TSV file
   std::string output;             // "": stdout
   std::string check;              // a debug file to compare with; "": none

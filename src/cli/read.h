@@ -37,6 +37,9 @@ namespace sp::cli {
 
 [[nodiscard]] core::Result<SymbolsOptions> read_symbols(const Arguments& given);
 
+/// --via and --xray-id.
+[[nodiscard]] core::Result<core::PlaceChoice> read_places(const Arguments& given);
+
 /// --single, and what does not go along with it.
 [[nodiscard]] core::Result<void> read_single(const Arguments& given, RecordOptions& options);
 

@@ -69,12 +69,16 @@ Result<std::vector<std::string>> read_only_funcs(const Arguments& given) {
 Result<SymbolsOptions> read_symbols(const Arguments& given) {
   auto binary = read_binary(given);
   auto only_funcs = read_only_funcs(given);
-  if (!binary || !only_funcs) {
-    return tl::unexpected(!binary ? binary.error() : only_funcs.error());
+  auto places = read_places(given);
+  if (!binary || !only_funcs || !places) {
+    return tl::unexpected(!binary       ? binary.error()
+                          : !only_funcs ? only_funcs.error()
+                                        : places.error());
   }
   SymbolsOptions options;
   options.binary = *std::move(binary);
   options.only_funcs = *std::move(only_funcs);
+  options.places = *std::move(places);
   options.filters = given.all("filters");
   options.attr_lists = given.all("attr-list");
   options.debug_dirs = given.all("debug-dir");

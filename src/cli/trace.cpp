@@ -21,9 +21,9 @@ constexpr std::uint64_t kSmallestTrace = 100'000;  // bytes: names take some of 
 Result<void> refuse_without_trace(const Arguments& given) {
   for (const char* of_trace :
        {"min-duration", "max-depth", "when-full", "buffer", "trace-size", "filters", "attr-list",
-        "control", "start-off", "trigger", "learn", "keep-overhead"}) {
+        "via", "xray-id", "control", "start-off", "trigger", "learn", "keep-overhead"}) {
     constexpr auto kOfTreeToo = std::to_array<std::string_view>(
-        {"filters", "attr-list", "control", "start-off", "trigger"});
+        {"filters", "attr-list", "via", "xray-id", "control", "start-off", "trigger"});
     const bool is_of_tree_too =
         std::find(kOfTreeToo.begin(), kOfTreeToo.end(), of_trace) != kOfTreeToo.end();
     if (given.has(of_trace) && !(is_of_tree_too && given.has("tree"))) {
@@ -88,6 +88,14 @@ Result<void> read_seen_calls(const Arguments& given, std::string_view option,
   }
   options.filters = given.all("filters");
   options.attr_lists = given.all("attr-list");
+  auto places = read_places(given);
+  if (!places) {
+    return tl::unexpected(places.error());
+  }
+  options.places = *std::move(places);
+  // Who names functions by their ids wants their calls, all of them.
+  options.allow_bottlenecking =
+      options.allow_bottlenecking || (!options.places.xray_ids.empty() && !given.has("learn"));
   if (auto read = read_trace_control(given, options); !read) {
     return read;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/place_choice.h"
 #include "core/result.h"
 
 /// Parses the values of options. Error messages are complete: the fact and the fix.
@@ -33,6 +34,9 @@ enum class Unit { microseconds, seconds };
 /// Fails if a name that `option` gives is an invalid /regex/. Other names may be any text.
 [[nodiscard]] core::Result<void> check_function_pattern(std::string_view text,
                                                         std::string_view option = "--only-funcs");
+
+/// XRay ids of functions: "1,3-5,libx.so:7". Errors do not say what the text was for.
+[[nodiscard]] core::Result<std::vector<core::XrayIds>> parse_xray_ids(std::string_view text);
 
 /// Of sun_path, without its NUL: unix(7).
 inline constexpr std::size_t kLongestSocketPath = 107;

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <span>
 #include <string_view>
@@ -138,6 +139,28 @@ core::Result<LeftPlaces> find_left_places(const std::shared_ptr<const core::ElfI
     }
   }
   return places;
+}
+
+std::string describe(const LeftPlaces& places) {
+  std::vector<std::string> kinds;
+  if (const std::size_t entries = places.patchable.size(); entries > 0) {
+    kinds.push_back(fmt::format("{} patchable function entr{} (-fpatchable-function-entry)",
+                                entries, entries == 1 ? "y" : "ies"));
+  }
+  if (places.calls_mcount) {
+    kinds.emplace_back("calls of mcount (-pg)");
+  }
+  if (places.calls_fentry) {
+    kinds.emplace_back("calls of __fentry__ (-mfentry)");
+  }
+  if (const std::size_t calls = places.recorded_calls.size(); calls > 0) {
+    kinds.push_back(
+        fmt::format("{} place{} in __mcount_loc (-mrecord-mcount)", calls, calls == 1 ? "" : "s"));
+  }
+  if (places.calls_cyg) {
+    kinds.emplace_back("calls of __cyg_profile_func_enter (-finstrument-functions)");
+  }
+  return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
 }  // namespace sp::symbols

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/elf_image.h"
@@ -34,5 +35,9 @@ struct LeftPlaces {
 /// executable segments; they name the entry, from 1. Zeros, of discarded functions, are skipped.
 [[nodiscard]] core::Result<LeftPlaces> find_left_places(
     const std::shared_ptr<const core::ElfImage>& image);
+
+/// All but sleds: "4 patchable function entries (-fpatchable-function-entry), calls of mcount
+/// (-pg)"; "" if there are none.
+[[nodiscard]] std::string describe(const LeftPlaces& places);
 
 }  // namespace sp::symbols

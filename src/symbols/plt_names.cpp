@@ -112,6 +112,11 @@ void PltNames::read_stubs(const Section& code) {
   }
 }
 
+std::string_view PltNames::name_in_slot(std::uint64_t slot) const {
+  const auto target = slots_.find(slot);
+  return target == slots_.end() ? "" : target->second.name;
+}
+
 std::optional<PltNames::Hit> PltNames::find(std::uint64_t address) const {
   const auto behind = stubs_.upper_bound(address);
   if (behind == stubs_.begin()) {

@@ -41,6 +41,8 @@ class PltNames {
   explicit PltNames(ElfSections sections);
 
   [[nodiscard]] std::optional<Hit> find(std::uint64_t address) const;
+  /// The symbol whose address the loader stores there; "" if there is none.
+  [[nodiscard]] std::string_view name_in_slot(std::uint64_t slot) const;
   [[nodiscard]] std::size_t size() const { return stubs_.size(); }
 
  private:

@@ -72,6 +72,16 @@ TEST_F(Probes, that_are_all_kept_count_signals_and_jumps_as_single_does) {
   }
 }
 
+// The block with the call is executed once, what is behind it twice or not at all.
+TEST_F(Probes, count_system_calls_that_return_twice_or_never_once) {
+  (void)expect_counts_of_single({{"-a"}, {"-a", "--no-copies"}, {"-a", "--derive"}},
+                                {target("makes_tasks")});
+  const TempDir other;
+  const Profiled run = profile(other, {"-q", "-a"}, {target("makes_tasks")});
+  EXPECT_EQ(calls_of(run.files, "split"), "3 exact");
+  EXPECT_EQ(calls_of(run.files, "become"), "1 exact");
+}
+
 TEST_F(Probes, that_others_are_derived_from_take_these_with_them) {
   write_file(directory_ / "text", words_of(400'000));
   const Profiled run =

@@ -4,50 +4,20 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "end_to_end/support.h"
+#include "end_to_end/table_rows.h"
 
 namespace sp::end_to_end {
 namespace {
-
-/// A row by the names of its columns.
-using TableRow = std::map<std::string, std::string>;
-
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> cells;
-  for (std::size_t at = 0; at != std::string::npos;) {
-    const std::size_t tab = line.find('\t', at);
-    cells.push_back(line.substr(at, tab == std::string::npos ? tab : tab - at));
-    at = tab == std::string::npos ? tab : tab + 1;
-  }
-  return cells;
-}
-
-std::vector<TableRow> rows_of(const std::string& text) {
-  std::istringstream in(text);
-  std::string line;
-  std::getline(in, line);
-  const auto columns = split(line);
-  std::vector<TableRow> rows;
-  while (std::getline(in, line)) {
-    const auto cells = split(line);
-    EXPECT_EQ(cells.size(), columns.size()) << line;
-    TableRow& row = rows.emplace_back();
-    for (std::size_t i = 0; i < std::min(cells.size(), columns.size()); ++i) {
-      row[columns[i]] = cells[i];
-    }
-  }
-  return rows;
-}
 
 std::vector<TableRow> symbols_of(const std::string& file, Words options = {}) {
   options.insert(options.begin(), {SP_PROGRAM, "symbols", file});
   const Outcome outcome = run(options);
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
-  return rows_of(outcome.out);
+  return table_rows(outcome.out);
 }
 
 TableRow row_named(const std::vector<TableRow>& rows, const std::string& name) {

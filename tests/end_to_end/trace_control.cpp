@@ -1,83 +1,20 @@
 // --trace that is switched off and on: --control, ctl, --start-off, --trigger.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <cstring>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "end_to_end/profiled.h"
+#include "end_to_end/trace_client.h"
 
 namespace sp::end_to_end {
 namespace {
 
 using nlohmann::json;
-
-/// A client of a run's socket.
-class Client {
- public:
-  explicit Client(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(static_cast<void*>(address.sun_path), path.data(), path.size());
-    const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
-    is_connected_ = ::connect(fd_.get(), generic, sizeof address) == 0;
-  }
-  [[nodiscard]] bool is_connected() const { return is_connected_; }
-  void send(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t sent = ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL);
-      ASSERT_GT(sent, 0);
-      text.remove_prefix(static_cast<std::size_t>(sent));
-    }
-  }
-  /// The next answer.
-  [[nodiscard]] json answer() const {
-    std::string line;
-    for (char byte = 0; ::recv(fd_.get(), &byte, 1, 0) == 1 && byte != '\n';) {
-      line += byte;
-    }
-    json answer = json::parse(line, nullptr, false);
-    return answer.is_object() ? answer : json::object();
-  }
-  json tell(const std::string& command) const {
-    send(command + "\n");
-    return answer();
-  }
-
- private:
-  core::UniqueFd fd_;
-  bool is_connected_ = false;
-};
-
-/// Of a run that is about to begin.
-Client client_of(const std::string& socket) {
-  EXPECT_TRUE(eventually([&] { return Client(socket).is_connected(); }));
-  return Client(socket);
-}
-
-/// Calls of a trace by function and closing: "fib returned".
-std::map<std::string, std::uint64_t> closings_in(const std::string& directory) {
-  const Outcome shown =
-      run({SP_PROGRAM, "report", "--trace", directory, "--json", "--percent-limit", "0"});
-  EXPECT_EQ(shown.exit_status(), 0) << shown.text();
-  std::map<std::string, std::uint64_t> calls;
-  const json report = json::parse(shown.out, nullptr, false);
-  for (const auto& row : report.value("rows", json::array())) {
-    for (const auto& [closing, number] : row["closings"].items()) {
-      if (number != 0) {
-        calls[row["name"].get<std::string>() + " " + closing] = number;
-      }
-    }
-  }
-  return calls;
-}
 
 TEST(TraceControl, switches_off_and_on_under_calling_threads) {
   constexpr int kRounds = 20;

@@ -22,8 +22,9 @@ using profiler::CompactJson;
 
 /// How long an answer waits for processes that no stop reaches, such as stopped ones.
 constexpr core::Duration kLongestWait = std::chrono::seconds(2);
-constexpr auto kCommands = std::to_array<std::string_view>(
-    {"on", "off", "status", "flush", "clear", "files", "prune AGE", "config", "stop"});
+constexpr auto kCommands =
+    std::to_array<std::string_view>({"on", "off", "status", "flush", "clear", "files", "prune AGE",
+                                     "config", "patch ID..", "unpatch ID..", "stop"});
 
 std::string refusal(std::string_view why, bool names_commands = false) {
   std::string out;
@@ -62,12 +63,14 @@ std::string unknown(std::string_view command) {
 }
 
 std::optional<TraceAction> action_of(std::string_view command) {
-  return command == "on"      ? std::optional(TraceAction::on)
-         : command == "off"   ? std::optional(TraceAction::off)
-         : command == "flush" ? std::optional(TraceAction::flush)
-         : command == "clear" ? std::optional(TraceAction::clear)
-         : command == "stop"  ? std::optional(TraceAction::stop)
-                              : std::nullopt;
+  return command == "on"        ? std::optional(TraceAction::on)
+         : command == "off"     ? std::optional(TraceAction::off)
+         : command == "flush"   ? std::optional(TraceAction::flush)
+         : command == "clear"   ? std::optional(TraceAction::clear)
+         : command == "stop"    ? std::optional(TraceAction::stop)
+         : command == "patch"   ? std::optional(TraceAction::patch)
+         : command == "unpatch" ? std::optional(TraceAction::unpatch)
+                                : std::nullopt;
 }
 
 std::string_view word_of(core::WhenFull when) {
@@ -117,6 +120,9 @@ ControlServer::Answer ControlCommands::begin(std::string_view line) {
   if (!action && !is_query) {
     return at_once(unknown(command));
   }
+  if (action == TraceAction::patch || action == TraceAction::unpatch) {
+    return patch(*action, argument);
+  }
   if (!argument.empty()) {
     return at_once(refusal(std::string(command) + " takes no argument"));
   }
@@ -129,11 +135,28 @@ ControlServer::Answer ControlCommands::begin(std::string_view line) {
   return ask(*action);
 }
 
-ControlServer::Answer ControlCommands::ask(TraceAction action) {
+ControlServer::Answer ControlCommands::patch(TraceAction action, std::string_view ids) {
+  const std::string_view command = action == TraceAction::patch ? "patch" : "unpatch";
+  if (!run_.options.trace) {
+    return at_once(refusal(std::string(command) + " is for --trace"));
+  }
+  std::string list(ids);
+  std::replace(list.begin(), list.end(), ' ', ',');
+  const auto read = cli::parse_xray_ids(list);
+  if (!read) {
+    return at_once(refusal(std::string(command) + ": " + read.error().doing));
+  }
+  auto functions = run_.patch(*read, action == TraceAction::patch);
+  return functions ? ask(action, *std::move(functions)) : at_once(refusal(functions.error().doing));
+}
+
+ControlServer::Answer ControlCommands::ask(TraceAction action,
+                                           std::vector<std::uint64_t> functions) {
+  const std::size_t named = functions.size();
   const std::uint64_t ticket = ++ticket_;
   const core::TimePoint until = core::Clock::now() + kLongestWait;
-  run_.requests.ask({action, ticket});
-  return [this, action, ticket, until]() -> std::optional<std::string> {
+  run_.requests.ask({action, ticket, std::move(functions)});
+  return [this, action, ticket, until, named]() -> std::optional<std::string> {
     const bool is_written =
         action == TraceAction::flush || action == TraceAction::clear ? written_ >= ticket : true;
     const bool waits =
@@ -141,7 +164,14 @@ ControlServer::Answer ControlCommands::ask(TraceAction action) {
     if (run_.requests.served() < ticket || !is_written || waits) {
       return std::nullopt;
     }
-    return state();
+    std::string answer = state();
+    if (named > 0) {
+      answer.pop_back();
+      CompactJson json(answer);
+      json.key("functions").number(static_cast<std::uint64_t>(named));
+      json.close('}');
+    }
+    return answer;
   };
 }
 

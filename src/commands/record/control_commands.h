@@ -3,12 +3,15 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/cli.h"
 #include "commands/record/control_server.h"
+#include "core/place_choice.h"
+#include "core/result.h"
 #include "core/run_facts.h"
 #include "core/trace_request.h"
 #include "supervisor/channels/trace_requests.h"
@@ -23,6 +26,9 @@ class ControlCommands {
     supervisor::TraceRequests& requests;
     std::function<core::RunFacts()> facts;  // as of now
     std::string directory;                  // the run's
+    /// StaticAnalysis::patch()
+    std::function<core::Result<std::vector<std::uint64_t>>(std::span<const core::XrayIds>, bool)>
+        patch;
   };
   explicit ControlCommands(Run run);
 
@@ -32,7 +38,9 @@ class ControlCommands {
   void note_written(const core::TraceRequest& request);
 
  private:
-  [[nodiscard]] ControlServer::Answer ask(core::TraceAction action);
+  [[nodiscard]] ControlServer::Answer ask(core::TraceAction action,
+                                          std::vector<std::uint64_t> functions = {});
+  [[nodiscard]] ControlServer::Answer patch(core::TraceAction action, std::string_view ids);
   [[nodiscard]] std::string status() const;
   [[nodiscard]] std::string config() const;
   [[nodiscard]] std::string files() const;

@@ -10,10 +10,10 @@
 
 #include "arch/native.h"
 #include "commands/record/control.h"
+#include "commands/record/function_check.h"
 #include "commands/record/stage_options.h"
 #include "commands/record/static_analysis.h"
 #include "commands/record/status_line.h"
-#include "commands/record/trigger_check.h"
 #include "commands/run_files/coverage_file.h"
 #include "commands/session/session.h"
 #include "core/check.h"
@@ -61,7 +61,8 @@ class Recording {
         analysis_({options.only_funcs, options.only_instrument_execs, options.debug_dirs,
                    finds_references(options), std::move(known_coverage), options.sees_calls(),
                    std::move(filters), options.control.triggers,
-                   options.learn ? options.learn->keep_overhead_percent : 0}),
+                   options.learn ? options.learn->keep_overhead_percent : 0, options.places,
+                   options.trace && !options.control.path.empty()}),
         control_(std::move(socket)),
         status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet),
         session_({supervisor_options(options, analysis_), instrumentation_policy(options), {}},
@@ -181,7 +182,10 @@ Ending Recording::run() {
   started_ = core::Clock::now();
 
   control_.start({options_, session_.supervisor().trace_requests(), [this] { return facts(); },
-                  directory_->path()});
+                  directory_->path(),
+                  [this](std::span<const core::XrayIds> ids, bool is_patched) {
+                    return analysis_.patch(ids, is_patched);
+                  }});
   session_.start("sp-profiler", [this] { profile(std::move(*directory_)); });
   session_.run();
   control_.stop();
@@ -259,8 +263,8 @@ Ending run(const cli::RecordOptions& options, const std::vector<std::string>& ow
   if (const int failed = check_reader(options); failed != 0) {
     return {failed, 0};
   }
-  const auto triggers = check_triggers(options, *filters);
-  auto socket = triggers ? Control::listen(options) : tl::unexpected(triggers.error());
+  const auto functions = check_functions(options, *filters);
+  auto socket = functions ? Control::listen(options) : tl::unexpected(functions.error());
   if (!socket) {
     constexpr int kUsage = 2;
     core::print_error(socket.error().message());

@@ -86,14 +86,43 @@ core::InstrumentationCandidates StaticAnalysis::find_functions(const File& file,
     }
     const std::uint32_t triggers =
         one.row.is_instrumented ? trigger_names_.triggers_of(one.row) : 0;
-    if (triggers != 0) {
-      of_file.triggers.push_back({one.function.begin, triggers});
+    const bool is_unpatched = options_.patches && one.is_unpatched && one.row.xray_id;
+    const bool is_planned = one.row.is_instrumented || is_unpatched;
+    const bool may_patch = options_.patches && is_planned && one.row.xray_id;
+    if (triggers != 0 || may_patch) {
+      of_file.controlled.push_back({one.function.begin, triggers, may_patch ? one.row.id : 0});
     }
-    if (one.row.is_instrumented || one.function.is_part) {
+    if (may_patch) {
+      const std::lock_guard lock(mutex_);
+      patched_.add(file.path, *one.row.xray_id, one.row.id, one.row.is_instrumented);
+    }
+    if (is_planned || one.function.is_part) {
       wanted.functions.push_back(std::move(one.function));
     }
   }
   return wanted;
+}
+
+std::vector<supervisor::CodeAnalysis::ControlledFunction> StaticAnalysis::controlled(
+    const File& file) {
+  auto functions = known(file).controlled;
+  const std::lock_guard lock(mutex_);
+  for (ControlledFunction& function : functions) {
+    function.is_unpatched = function.id != 0 && !patched_.is_patched(function.id);
+  }
+  return functions;
+}
+
+core::Result<std::vector<std::uint64_t>> StaticAnalysis::patch(std::span<const core::XrayIds> ids,
+                                                               bool is_patched) {
+  const std::lock_guard lock(mutex_);
+  if (const std::string missing = patched_.missing(ids); !missing.empty()) {
+    return core::fail(fmt::format(
+        "no function that may be traced has the XRay id {}; symbols.tsv and superprofiler xray "
+        "list them",
+        missing));
+  }
+  return patched_.set(ids, is_patched);
 }
 
 /// A file of --learn may be of an older build.
@@ -140,6 +169,7 @@ run_files::FunctionTableInput StaticAnalysis::table_input(const File& file) cons
   input.debug_directories = options_.debug_directories;
   input.filters = &options_.filters;
   input.selection = selection_;
+  input.places = options_.places;
   return input;
 }
 
@@ -159,6 +189,7 @@ std::vector<profiler::SymbolRow> StaticAnalysis::traced_functions() const {
       rows.push_back(std::move(one.row));
       const std::lock_guard lock(mutex_);
       learned_.describe(identity, rows.back());
+      patched_.describe(rows.back());
     }
   }
   return rows;

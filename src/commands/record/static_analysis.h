@@ -6,15 +6,19 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "commands/record/learned_functions.h"
+#include "commands/record/patched_functions.h"
 #include "commands/record/trigger_names.h"
 #include "commands/run_files/coverage_file.h"
 #include "commands/run_files/function_table.h"
 #include "core/function_trace.h"
 #include "core/module.h"
+#include "core/place_choice.h"
+#include "core/result.h"
 #include "core/trace_trigger.h"
 #include "profiler/formats/symbols_tsv.h"
 #include "supervisor/instruments/code_analysis.h"
@@ -33,6 +37,8 @@ struct StaticAnalysisOptions {
   symbols::FunctionFilters filters{};  // of these
   std::vector<core::TraceTrigger> triggers{};
   double keep_percent = 0;  // --learn: what calls may cost, of the target's own time
+  core::PlaceChoice places{};
+  bool patches = false;  // functions are patched and unpatched while the target runs
 };
 
 /// Static analysis of the target's code, from its symbols and the analyzer, behind the supervisor's
@@ -47,9 +53,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] bool wants(const File& file) override;
   [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
   [[nodiscard]] core::InstrumentationCandidates plan(const File& file) override;
-  [[nodiscard]] std::vector<TriggeredFunction> triggers(const File& file) override {
-    return known(file).triggers;
-  }
+  [[nodiscard]] std::vector<ControlledFunction> controlled(const File& file) override;
   [[nodiscard]] std::vector<core::ReachedRange> known_reached(const File& file) override {
     return options_.known_coverage.reached_in(file.image->identity());
   }
@@ -75,6 +79,11 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] std::vector<core::TracedFunction<core::ModuleOffset>> planned_functions(
       const core::Module& module) const;
 
+  /// Patches or unpatches functions in processes that begin now. Returns them; the rest is the
+  /// supervisor's. Error: what of the ids names no function that may be traced. Any thread.
+  [[nodiscard]] core::Result<std::vector<std::uint64_t>> patch(std::span<const core::XrayIds> ids,
+                                                               bool is_patched);
+
   /// At the end of a run: says which of the named files no process has mapped, and which triggers
   /// name nothing.
   void report_not_mapped() const;
@@ -87,7 +96,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   bool has_seen_files_ = false;
   struct Known {
     std::optional<core::InstrumentationCandidates> plan;
-    std::vector<TriggeredFunction> triggers;
+    std::vector<ControlledFunction> controlled;
     std::vector<std::uint64_t> kept;  // --learn: ELF addresses, ascending: of allow rules, parts
     std::future<core::CodeReferences> pending;
     std::optional<core::CodeReferences> references;
@@ -105,6 +114,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   using Bounds = std::vector<core::TracedFunction<std::uint64_t>>;
   std::map<std::string, Bounds> bounds_;  // likewise: by identity
   LearnedFunctions learned_;              // likewise
+  PatchedFunctions patched_;              // likewise
   std::map<std::string, Known> known_;    // by path, ElfImage::identity() and size
 };
 

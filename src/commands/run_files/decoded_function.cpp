@@ -6,15 +6,19 @@
 #include <span>
 
 #include "arch/aarch64/decoder.h"
+#include "arch/aarch64/sleds.h"
+#include "arch/left_code.h"
 #include "arch/x86_64/decoder.h"
+#include "arch/x86_64/sleds.h"
 #include "core/address.h"
 #include "core/bytes.h"
 
 namespace sp::run_files {
 namespace {
 
-template <typename Decode>
-std::optional<DecodedFunction> decode_with(const Decode& decode, std::span<const std::byte> code,
+template <typename Decode, typename HookCall>
+std::optional<DecodedFunction> decode_with(const Decode& decode, const HookCall& hook_call,
+                                           std::span<const std::byte> code,
                                            core::AddressRange bounds) {
   DecodedFunction function;
   for (core::Address at = bounds.begin; !code.empty();) {
@@ -26,6 +30,13 @@ std::optional<DecodedFunction> decode_with(const Decode& decode, std::span<const
         instruction->flow == core::Flow::jump || instruction->flow == core::Flow::branch;
     if (is_jump && instruction->target && !bounds.contains(*instruction->target)) {
       function.jumps_out.push_back(instruction->target->value());
+    } else if (instruction->flow == core::Flow::call && instruction->target) {
+      function.calls.push_back(instruction->target->value());
+    } else if (instruction->flow == core::Flow::indirect_call) {
+      const arch::HookCall call = hook_call(code, at);
+      if (call.kind == arch::HookCall::Kind::through_memory) {
+        function.call_slots.push_back(call.where.value());
+      }
     }
     code = code.subspan(instruction->length);
     at = instruction->next();
@@ -45,9 +56,9 @@ std::optional<DecodedFunction> decode_function(const core::ElfImage& image, std:
   const core::AddressRange bounds{core::Address{begin}, core::Address{end}};
   switch (image.machine()) {
     case EM_X86_64:
-      return decode_with(arch::x86_64::decode, code, bounds);
+      return decode_with(arch::x86_64::decode, arch::x86_64::hook_call, code, bounds);
     case EM_AARCH64:
-      return decode_with(arch::aarch64::decode, code, bounds);
+      return decode_with(arch::aarch64::decode, arch::aarch64::hook_call, code, bounds);
     default:
       return std::nullopt;
   }

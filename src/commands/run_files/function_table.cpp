@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "commands/run_files/decoded_function.h"
+#include "commands/run_files/function_places.h"
 #include "core/module.h"
 #include "symbols/cold_part.h"
 #include "symbols/demangle.h"
@@ -47,8 +48,10 @@ class TableBuilder {
         symbols_(sources_),
         hash_(input.module_hash ? *input.module_hash : symbols::module_hash(*input.image)) {
     const auto* const filters = input.filters;
-    wants_instructions_ =
-        input.has_instructions || (filters != nullptr && filters->needs_instruction_counts());
+    const bool needs_calls =
+        input.places.via == core::Via::fentry || input.places.via == core::Via::cyg;
+    wants_instructions_ = input.has_instructions || needs_calls ||
+                          (filters != nullptr && filters->needs_instruction_counts());
     if (input.has_lines || (filters != nullptr && filters->needs_source_files())) {
       open_lines();
     }
@@ -64,14 +67,15 @@ class TableBuilder {
       }
     }
     auto candidates = symbols::find_candidates(*input_.image, sources_);
+    places_.emplace(input_.image, sources_, candidates.functions);
     std::vector<TabledFunction> table;
     table.reserve(candidates.functions.size());
     for (core::CandidateFunction& function : candidates.functions) {
       const bool is_selected = !selects || selected.contains(function.begin);
       TabledFunction& tabled = table.emplace_back();
       tabled.function = std::move(function);
-      describe(tabled, table.size() - 1);
-      judge(tabled, is_selected);
+      const auto code = describe(tabled, table.size() - 1);
+      judge(tabled, is_selected, code ? &*code : nullptr);
       if (tabled.function.is_part) {
         parts_.push_back(table.size() - 1);
       }
@@ -93,13 +97,18 @@ class TableBuilder {
     lines_->add_module(module);
   }
 
-  void describe(TabledFunction& tabled, std::size_t index) {
+  /// Returns its code if something asks for that.
+  std::optional<DecodedFunction> describe(TabledFunction& tabled, std::size_t index) {
+    std::optional<DecodedFunction> code;
     const core::CandidateFunction& function = tabled.function;
     profiler::SymbolRow& row = tabled.row;
     row.id = symbols::function_id(hash_, function.begin);
     row.module = input_.path;
     row.build_id = input_.image->build_id();
     row.offset = function.begin;
+    if (const auto xray = places_->xray_of(function.begin)) {
+      row.xray_id = xray->id;
+    }
     row.linkage_name = linkage_name_of(symbols_.starting_at(function.begin));
     row.demangled_name = row.linkage_name.empty()
                              ? symbols::offset_name(input_.path, function.begin)
@@ -107,7 +116,7 @@ class TableBuilder {
     if (function.has_known_end) {
       row.size = function.end - function.begin;
       if (wants_instructions_) {
-        decode(function, index, row);
+        code = decode(function, index, row);
       }
     }
     if (lines_) {
@@ -118,13 +127,14 @@ class TableBuilder {
         row.line = source->line;
       }
     }
+    return code;
   }
 
-  void decode(const core::CandidateFunction& function, std::size_t index,
-              profiler::SymbolRow& row) {
-    const auto decoded = decode_function(*input_.image, function.begin, function.end);
+  std::optional<DecodedFunction> decode(const core::CandidateFunction& function, std::size_t index,
+                                        profiler::SymbolRow& row) {
+    auto decoded = decode_function(*input_.image, function.begin, function.end);
     if (!decoded) {
-      return;
+      return decoded;
     }
     row.instructions = decoded->instructions;
     for (const std::uint64_t to : decoded->jumps_out) {
@@ -132,6 +142,7 @@ class TableBuilder {
         jumps_.push_back({to, index});
       }
     }
+    return decoded;
   }
 
   /// A stripped file has no name of a part, but a jump to it.
@@ -146,8 +157,9 @@ class TableBuilder {
     }
   }
 
-  void judge(TabledFunction& tabled, bool is_selected) const {
+  void judge(TabledFunction& tabled, bool is_selected, const DecodedFunction* code) const {
     profiler::SymbolRow& row = tabled.row;
+    const core::PlaceChoice& places = input_.places;
     if (tabled.function.is_part) {
       row.reason = fmt::format("part-of:{}", row.linkage_name.empty()
                                                  ? "?"
@@ -158,6 +170,10 @@ class TableBuilder {
       row.reason = "option:--only-funcs";
       return;
     }
+    if (!places_->has(places.via, row.offset, code)) {
+      row.reason = fmt::format("no-place:--via {}", place_name(places.via));
+      return;
+    }
     symbols::FunctionFilters::Verdict verdict;
     if (input_.filters != nullptr && !input_.filters->is_empty()) {
       verdict = input_.filters->judge(facts_of(row));
@@ -165,14 +181,18 @@ class TableBuilder {
     row.reason = std::move(verdict.reason);
     if (verdict.is_traced && !tabled.function.has_known_end) {
       row.reason = "no-bounds";
+    } else if (verdict.is_traced && !places.xray_ids.empty() &&
+               !names_id(places.xray_ids, row.module, row.xray_id.value_or(0))) {
+      row.reason = "option:--xray-id";
+      tabled.is_unpatched = true;
     } else if (verdict.is_traced) {
       row.is_instrumented = true;
-      row.place = "breakpoint";
+      row.place = place_name(places.via);
       tabled.logs_first_argument = verdict.logs_first_argument;
     }
   }
 
-  static symbols::FunctionFacts facts_of(const profiler::SymbolRow& row) {
+  symbols::FunctionFacts facts_of(const profiler::SymbolRow& row) const {
     symbols::FunctionFacts facts;
     facts.module = row.module;
     facts.linkage_name = row.linkage_name;
@@ -182,6 +202,9 @@ class TableBuilder {
     if (row.size != 0) {
       facts.size = row.size;
     }
+    if (const auto xray = places_->xray_of(row.offset)) {
+      facts.xray_always = xray->always;
+    }
     return facts;
   }
 
@@ -190,6 +213,7 @@ class TableBuilder {
   symbols::SymbolTable symbols_;
   std::uint32_t hash_ = 0;
   bool wants_instructions_ = false;
+  std::optional<FunctionPlaces> places_;
   std::optional<symbols::Symbolizer> lines_;
   std::vector<JumpOut> jumps_;
   std::vector<std::size_t> parts_;  // indices in the table

@@ -8,6 +8,7 @@
 
 #include "core/control_flow_graph.h"
 #include "core/elf_image.h"
+#include "core/place_choice.h"
 #include "profiler/formats/symbols_tsv.h"
 #include "symbols/code_selection.h"
 #include "symbols/function_filters.h"
@@ -24,6 +25,7 @@ struct FunctionTableInput {
   std::optional<std::uint32_t> module_hash;
   const symbols::FunctionFilters* filters = nullptr;  // null: no rules
   symbols::CodeSelection selection;                   // --only-funcs
+  core::PlaceChoice places;                           // --via, --xray-id
   /// Whether the rows are to have them. What a rule asks for is found in any case.
   bool has_lines = false;  // reads DWARF
   bool has_instructions = false;
@@ -34,13 +36,15 @@ struct TabledFunction {
   profiler::SymbolRow row;
   core::CandidateFunction function;
   bool logs_first_argument = false;
+  bool is_unpatched = false;  // it would be traced if --xray-id named it
 };
 
 /// Every function that symbols::find_candidates() finds in a file, by address, with its verdict. A
 /// reason why one is left out is the first that applies: it is only a part of another function
 /// ("part-of:NAME", or "part-of:?" if neither a symbol nor, with instructions, a jump tells of
-/// which), the selection does not name it ("option:--only-funcs"), a rule ("block:RULE"), nothing
-/// tells where it ends ("no-bounds"). `since`, `until` and `xray_id` are left open.
+/// which), the selection does not name it ("option:--only-funcs"), it has no such place
+/// ("no-place:--via xray"), a rule ("block:RULE"), nothing tells where it ends ("no-bounds"), its
+/// id is not named ("option:--xray-id"). `since` and `until` are left open.
 [[nodiscard]] std::vector<TabledFunction> function_table(const FunctionTableInput& input);
 
 }  // namespace sp::run_files

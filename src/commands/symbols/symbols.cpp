@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "commands/run_files/function_places.h"
 #include "commands/run_files/function_table.h"
 #include "commands/run_files/output_file.h"
 #include "commands/run_files/pager.h"
@@ -129,12 +130,17 @@ int run(const cli::SymbolsOptions& options) {
   for (const std::string& note : notes) {
     core::print_note(note);
   }
+  if (const auto checked = run_files::check_places(*image, options.binary, options.places);
+      !checked) {
+    return fail(checked.error(), kUsage);
+  }
   run_files::FunctionTableInput input;
   input.image = *image;
   input.path = mapped_path(options.binary);
   input.debug_directories = options.debug_dirs;
   input.filters = &*filters;
   input.selection.only_funcs = options.only_funcs;
+  input.places = options.places;
   input.has_lines = true;
   input.has_instructions = true;
   auto table = run_files::function_table(input);

@@ -1,7 +1,6 @@
 #include "commands/xray/xray.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -86,43 +85,16 @@ core::Result<std::optional<ListedModule>> list_module(const core::Module& module
   return listed;
 }
 
-/// What the file has instead of sleds: "4 patchable function entries and calls of mcount (-pg)".
-core::Result<std::string> describe_places(const core::Module& module) {
-  const auto places = symbols::find_left_places(module.image);
-  if (!places) {
-    return tl::unexpected(about(module.path, places.error()));
-  }
-  std::vector<std::string> kinds;
-  if (const std::size_t entries = places->patchable.size(); entries > 0) {
-    kinds.push_back(fmt::format("{} patchable function entr{} (-fpatchable-function-entry)",
-                                entries, entries == 1 ? "y" : "ies"));
-  }
-  if (places->calls_mcount) {
-    kinds.emplace_back("calls of mcount (-pg)");
-  }
-  if (places->calls_fentry) {
-    kinds.emplace_back("calls of __fentry__ (-mfentry)");
-  }
-  if (const std::size_t calls = places->recorded_calls.size(); calls > 0) {
-    kinds.push_back(
-        fmt::format("{} place{} in __mcount_loc (-mrecord-mcount)", calls, calls == 1 ? "" : "s"));
-  }
-  if (places->calls_cyg) {
-    kinds.emplace_back("calls of __cyg_profile_func_enter (-finstrument-functions)");
-  }
-  return kinds.empty() ? "no other place for instrumentation"
-                       : fmt::format("{}", fmt::join(kinds, ", "));
-}
-
 /// `where`: "FILE", or "FILE of process PID".
 int say_what_else(const std::string& where, const core::Module& module) {
-  const auto places = describe_places(module);
-  if (!places) {
-    core::print_error(places.error().message());
+  const auto left = symbols::find_left_places(module.image);
+  if (!left) {
+    core::print_error(about(module.path, left.error()).message());
     return kFailure;
   }
+  const std::string places = symbols::describe(*left);
   core::log_error("{} has no XRay map; it has {}; compile it with clang -fxray-instrument", where,
-                  *places);
+                  places.empty() ? "no other place for instrumentation" : places);
   return kNoMap;
 }
 

@@ -143,13 +143,15 @@ class BreakpointTable {
     return supervisor::is_unchanged(memory_, site);
   }
   /// Sites whose breakpoint the program has overwritten.
-  [[nodiscard]] std::vector<BreakpointSite*> overwritten() {
-    return find_overwritten(memory_, inserted_in(kEverywhere));
+  [[nodiscard]] std::vector<BreakpointSite*> overwritten_in(core::AddressRange range) {
+    return find_overwritten(memory_, inserted_in(range));
   }
   /// A thread has met a breakpoint that is removed, or forgotten: see written_code.h.
   bool remove_written_back(core::Address address) {
     return forgotten_.remove_written_back(memory_, address);
   }
+  /// Remembers the removed breakpoints of a range over forget_sites(), for remove_written_back().
+  void remember_removed(core::AddressRange range);
   /// Removes the breakpoints of the page, where the program writes code; inserts none there again.
   void leave_page(core::Address address);
 
@@ -212,8 +214,6 @@ class BreakpointTable {
   [[nodiscard]] Guardian& guardian() { return guardian_; }
   /// The site of an instruction, created where it is new.
   BreakpointSite& site_of(const core::Instruction& instruction);
-  /// Remembers the removed breakpoints of a range over forget_sites(), for remove_written_back().
-  void remember_removed(core::AddressRange range);
   /// Forgets everything about a range whose memory is gone.
   void forget_sites(core::AddressRange range);
   [[nodiscard]] const CodeRegions& regions() const { return original_.regions(); }

@@ -11,7 +11,7 @@ void TraceRequests::ask(core::TraceRequest request) {
     if (request.ticket == 0 && is_last) {
       return;
     }
-    asked_.push_back(request);
+    asked_.push_back(std::move(request));
   }
   has_any_ = true;
   wakeup_.send();

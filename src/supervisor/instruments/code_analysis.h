@@ -49,13 +49,17 @@ class CodeAnalysis {
   [[nodiscard]] virtual bool wants_libraries() = 0;
   /// The functions of the file that get probes.
   [[nodiscard]] virtual core::InstrumentationCandidates plan(const File& file) = 0;
-  /// A function that --trigger names.
-  struct TriggeredFunction {
+  /// A function that --trigger names, or that can be patched and unpatched while the target runs.
+  struct ControlledFunction {
     std::uint64_t begin = 0;     // of ELF
     std::uint32_t triggers = 0;  // bits: which of them
+    std::uint64_t id = 0;        // of TraceRequest::functions; 0: of none
+    bool is_unpatched = false;   // it has no places now
   };
-  /// Of a file that was planned.
-  [[nodiscard]] virtual std::vector<TriggeredFunction> triggers(const File& /*file*/) { return {}; }
+  /// Of a file that was planned, by begin.
+  [[nodiscard]] virtual std::vector<ControlledFunction> controlled(const File& /*file*/) {
+    return {};
+  }
   /// Functions of the files that were planned have variants; see core/ifunc.h.
   [[nodiscard]] virtual bool has_ifuncs() { return false; }
   /// Words of any file that tell which variants were chosen.

@@ -108,6 +108,16 @@ TEST_F(FunctionMapX86, goes_on_behind_calls_and_system_calls) {
   EXPECT_EQ(map.transfers, at({0x1000}));
 }
 
+// A child begins there, and behind execve nobody.
+TEST_F(FunctionMapX86, begins_a_block_behind_calls_that_make_tasks_or_programs) {
+  // 0 mov eax, 56; 5 xor edx, edx; 7 syscall (clone); 9 mov eax, 59; e syscall (execve);
+  // 10 mov eax, 39; 15 syscall (getpid); 17 ret
+  const auto map =
+      map_of(arch::bytes_of("b838000000 31d2 0f05 b83b000000 0f05 b827000000 0f05 c3"), at({0}));
+  EXPECT_EQ(starts(map), (std::vector<std::uint64_t>{0, 9, 16}));
+  EXPECT_TRUE(map.blocks[0].falls_through);
+}
+
 TEST_F(FunctionMapX86, leaves_out_what_is_no_code_behind_a_call) {
   // 0 je 7; 2 call; 7 ret: ordinary. Then with bytes after the call that do not decode.
   const auto map = map_of(arch::bytes_of("7408 e8f90f0000 060606 c3"), at({0}));

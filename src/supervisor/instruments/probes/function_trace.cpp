@@ -11,6 +11,7 @@
 #include "arch/native.h"
 #include "core/mapping.h"
 #include "supervisor/instruments/probes/call_counter.h"
+#include "supervisor/instruments/probes/exit_sled.h"
 #include "supervisor/instruments/probes/hit_counter.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/instruments/probes/trace_places.h"
@@ -207,6 +208,10 @@ void FunctionTrace::note_exit(Tracee& tracee, ProbedFunction& function, const Br
   }
   if (other != nullptr && thread.trace->is_inside(number, sp)) {
     thread.comes_again = {to, sp};  // with its frame: no call
+    return;
+  }
+  if (other == nullptr && is_in_exit_sled(tracee, site)) {
+    thread.trace->leave(number, is_part, sp, now);
     return;
   }
   thread.trace->jump(number, is_part, sp, now);

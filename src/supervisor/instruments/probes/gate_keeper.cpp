@@ -98,9 +98,12 @@ bool GateKeeper::serve(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& 
     return false;
   }
   if (Native::syscall_name(static_cast<int>(call.number)).ends_with("mprotect")) {
+    const Address begin{call.arguments[0]};
+    const core::AddressRange range{begin, begin + call.arguments[1]};
     if ((call.arguments[2] & PROT_WRITE) != 0) {
-      const Address begin{call.arguments[0]};
-      maintenance_.expect_writes(tracee, {begin, begin + call.arguments[1]});
+      maintenance_.expect_writes(tracee, range);
+    } else if ((call.arguments[2] & PROT_EXEC) != 0 && ModuleProbes::reads_written(code)) {
+      probed_thread(tracee).ends_writes = range;
     }
     return false;
   }

@@ -241,6 +241,29 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
   next_look_ = core::Clock::now() + took * kShareOfTime;
 }
 
+void ModuleProbes::read_written(TracedProcess& process, pid_t tid, core::AddressRange range) {
+  ProbedCode& code = probed_code(process);
+  if (!reads_written(code)) {
+    return;
+  }
+  std::vector<core::AddressRange> written;
+  for (const BreakpointSite* const site : code.overwritten_in(range)) {
+    const auto* const module = code.functions().module_at(site->instruction.address);
+    const bool is_new = module != nullptr && (written.empty() || written.back() != module->mapped);
+    if (is_new && !holds_gates(code, module->mapped)) {
+      written.push_back(module->mapped);
+    }
+  }
+  if (written.empty()) {
+    return;
+  }
+  flush(process, {tid, 0});
+  for (const core::AddressRange mapped : written) {
+    forget_written_module(code, mapped);
+  }
+  update(process, tid, When::at_attach);
+}
+
 void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
   ProbedCode& code = probed_code(process);
   end_overwritten(code, core::Clock::now());

@@ -35,6 +35,12 @@ class ModuleProbes {
   /// The thread is in a signal-delivery or interrupt stop. Installs the trap handler and
   /// instruments the modules that there are. Without a handler the process gets no probes.
   void begin(Tracee& tracee);
+  /// --trace: a program has written to its code in `range`, as XRay's runtime does when it switches
+  /// sleds on. A module with breakpoints that it has overwritten is read again.
+  void read_written(TracedProcess& process, pid_t tid, core::AddressRange range);
+  [[nodiscard]] static bool reads_written(ProbedCode& code) {
+    return code.trace() && code.trace()->recorder != nullptr && !code.trace()->is_off;
+  }
   /// The same where all breakpoints were removed for a time in which nothing was seen: the handler
   /// and gates are put back, and modules looked at; nothing else. False where the process handles
   /// SIGTRAP itself by now.

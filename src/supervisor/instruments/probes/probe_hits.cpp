@@ -1,5 +1,8 @@
 #include "supervisor/instruments/probes/probe_hits.h"
 
+#include <optional>
+#include <utility>
+
 #include "arch/native.h"
 #include "supervisor/instruments/probes/call_counter.h"
 #include "supervisor/instruments/probes/function_trace.h"
@@ -16,6 +19,7 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
   const Address trap = Native::pc(registers);
   ProbedCode& code = probed_code(*tracee.process);
   probed_thread(tracee).delivering = 0;  // to nobody: the step has come here
+  probed_thread(tracee).ends_writes.reset();
   Native::set_pc(registers, at);
   (void)ptrace::mark_trap(tracee.id.tid, trap);
   if (code.is_in_loader_function(at)) {
@@ -162,7 +166,7 @@ bool ProbeHits::on_gate(Tracee& tracee, BreakpointSite& site, ptrace::Registers&
   if (!is_made && site.inserted &&
       Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
     const auto copy = code.copy_of(site, tid);
-    if (!copy) {
+    if (!copy || probed_thread(tracee).ends_writes) {
       probed_thread(tracee).displaced.begin(code, site, copy, tid, registers);
       (void)ptrace::step(tid, 0);
       return true;
@@ -217,6 +221,9 @@ void ProbeHits::on_step(Tracee& tracee, ptrace::Registers& registers, core::Time
     BreakpointSite* const site = code.inserted_at(thread.displaced.finish(code));
     if (site != nullptr && site->block != BreakpointSite::kNoBlock) {
       count(tracee, *site, Native::sp(registers), pc, now);
+    }
+    if (const auto written = std::exchange(thread.ends_writes, std::nullopt)) {
+      modules_.read_written(*tracee.process, tracee.id.tid, *written);
     }
     if (thread.window && !exploration_.note_step(tracee, pc)) {
       return;

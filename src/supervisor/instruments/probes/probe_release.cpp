@@ -9,7 +9,7 @@ namespace sp::supervisor {
 
 void ProbeCounter::serve(const core::TraceRequest& request) {
   if (switch_) {
-    switch_->serve(request.action);
+    switch_->serve(request);
   }
 }
 

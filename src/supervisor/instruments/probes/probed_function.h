@@ -54,6 +54,8 @@ struct ProbedFunction {
   std::optional<core::CopyRefusal> refusal;    // it cannot run from a copy
   std::optional<core::TimePoint> trace_until;  // --trace: it was too hot
   std::uint32_t triggers = 0;                  // bits: those of --trigger that name it
+  std::uint64_t id = 0;                        // of TraceRequest::functions; 0: of none
+  bool is_unpatched = false;                   // such a request has taken its places away
 };
 
 }  // namespace sp::supervisor

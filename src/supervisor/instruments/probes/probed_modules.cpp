@@ -1,5 +1,6 @@
 #include "supervisor/instruments/probes/probed_modules.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,15 +13,18 @@ using core::Address;
 
 namespace {
 
-using Triggers = std::vector<CodeAnalysis::TriggeredFunction>;
+using Controlled = std::vector<CodeAnalysis::ControlledFunction>;
 
-std::uint32_t triggers_of(const Triggers& triggers, std::uint64_t begin) {
-  for (const CodeAnalysis::TriggeredFunction& function : triggers) {
-    if (function.begin == begin) {
-      return function.triggers;
-    }
+/// `controlled` by begin.
+void take_control(ProbedFunction& function, const Controlled& controlled, std::uint64_t begin) {
+  const auto found = std::lower_bound(
+      controlled.begin(), controlled.end(), begin,
+      [](const CodeAnalysis::ControlledFunction& one, std::uint64_t at) { return one.begin < at; });
+  if (found != controlled.end() && found->begin == begin) {
+    function.triggers = found->triggers;
+    function.id = found->id;
+    function.is_unpatched = found->is_unpatched;
   }
-  return 0;
 }
 
 }  // namespace
@@ -28,7 +32,8 @@ std::uint32_t triggers_of(const Triggers& triggers, std::uint64_t begin) {
 void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& plan,
                        std::uint64_t bias, core::AddressRange mapped, InstrumentedSince since,
                        CodeAnalysis::File file) {
-  const auto triggers = code.trace() && file.image ? code.analysis().triggers(file) : Triggers{};
+  const auto controlled =
+      code.trace() && file.image ? code.analysis().controlled(file) : Controlled{};
   code.functions().add_module({mapped, plan.is_whole, since, std::move(file), bias});
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
@@ -52,7 +57,7 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
     function.is_part = planned.is_part && code.trace().has_value();
     function.is_resolver = planned.is_resolver;
     function.has_exits = planned.is_resolver || !code.trace() || code.trace()->has_exits;
-    function.triggers = triggers_of(triggers, planned.begin);
+    take_control(function, controlled, planned.begin);
     if (covered != nullptr && covered->told.insert(planned.begin).second) {
       code.untold_functions().push_back({bounds.begin, bounds.size(), {}});
     }

@@ -72,6 +72,8 @@ struct ProbedThread : ThreadState {
   };
   ComesAgain comes_again;
   core::Address sp_of_last_place;
+  /// The call that it steps over takes the right to write to code there.
+  std::optional<core::AddressRange> ends_writes;
   core::TimePoint stopped_at;  // by something else than a hit, and not resumed since
 
   [[nodiscard]] const ptrace::Registers* registers_without_us() const override {

@@ -33,7 +33,8 @@ struct TraceState {
 
   /// The function is to have places now.
   [[nodiscard]] bool has_places(const ProbedFunction& function) const {
-    return !function.trace_until && (!is_off || (function.triggers & switches_on) != 0);
+    return !function.trace_until && !function.is_unpatched &&
+           (!is_off || (function.triggers & switches_on) != 0);
   }
   /// A forked child's.
   [[nodiscard]] TraceState forked() const {

@@ -67,7 +67,8 @@ std::vector<std::shared_ptr<TracedProcess>> TraceSwitch::processes() const {
   return found;
 }
 
-void TraceSwitch::serve(TraceAction action) {
+void TraceSwitch::serve(const core::TraceRequest& request) {
+  const TraceAction action = request.action;
   if (action == TraceAction::off) {
     times_off_ += is_on_ ? 1 : 0;
     is_on_ = false;
@@ -89,11 +90,29 @@ void TraceSwitch::serve(TraceAction action) {
       case TraceAction::clear:
         parts_.trace.clear(code);
         break;
+      case TraceAction::patch:
+      case TraceAction::unpatch:
+        patch(code, request);
+        break;
       case TraceAction::stop:
         break;
     }
   }
   tell_state();
+}
+
+void TraceSwitch::patch(ProbedCode& code, const core::TraceRequest& request) {
+  const std::set<std::uint64_t> named(request.functions.begin(), request.functions.end());
+  for (ProbedFunction& function : code.functions().all()) {
+    if (function.id != 0 && named.contains(function.id)) {
+      function.is_unpatched = request.action == TraceAction::unpatch;
+    }
+  }
+  if (request.action == TraceAction::unpatch) {
+    remove_places(code);
+  } else if (code.may_insert()) {
+    insert_places(code, core::Clock::now());
+  }
 }
 
 void TraceSwitch::switch_off(const TracedProcess& process) {
@@ -147,7 +166,7 @@ void TraceSwitch::remove_all(const TracedProcess& process, bool at_end) {
 
 void TraceSwitch::on_trigger(TraceAction action) {
   if (action == TraceAction::on || stands_by()) {
-    serve(action);
+    serve({action, 0});
     return;
   }
   for (const auto& process : processes()) {

@@ -37,7 +37,7 @@ class TraceSwitch {
   [[nodiscard]] TraceState new_state() const;
   /// Before anything is inserted.
   void begin(ProbedCode& code) const;
-  void serve(core::TraceAction action);
+  void serve(const core::TraceRequest& request);
   /// A call is to switch it on or off; in the hit of that.
   void on_trigger(core::TraceAction action);
   /// Removes every breakpoint, and sees to it that threads have their own masks. Inserts none from
@@ -53,6 +53,7 @@ class TraceSwitch {
  private:
   /// One process of each address space.
   [[nodiscard]] std::vector<std::shared_ptr<TracedProcess>> processes() const;
+  static void patch(ProbedCode& code, const core::TraceRequest& request);
   void switch_off(const TracedProcess& process);
   void switch_on(TracedProcess& process);
   void put_all_places(ProbedCode& code);

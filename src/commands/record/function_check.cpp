@@ -1,4 +1,4 @@
-#include "commands/record/trigger_check.h"
+#include "commands/record/function_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands/record/trigger_names.h"
+#include "commands/run_files/function_places.h"
 #include "commands/run_files/function_table.h"
 #include "commands/run_files/similar_names.h"
 #include "commands/symbols/binary_file.h"
@@ -49,10 +50,10 @@ std::string nearest(const std::vector<run_files::TabledFunction>& functions,
 
 }  // namespace
 
-core::Result<void> check_triggers(const cli::RecordOptions& options,
-                                  const symbols::FunctionFilters& filters) {
+core::Result<void> check_functions(const cli::RecordOptions& options,
+                                   const symbols::FunctionFilters& filters) {
   const auto& triggers = options.control.triggers;
-  if (triggers.empty() || !options.only_instrument_execs.empty()) {
+  if ((triggers.empty() && options.places.is_any()) || !options.only_instrument_execs.empty()) {
     return {};
   }
   const std::string path = program_of(options);
@@ -60,12 +61,19 @@ core::Result<void> check_triggers(const cli::RecordOptions& options,
   if (!image) {
     return {};  // what is wrong with it is said where it is started
   }
+  if (auto checked = run_files::check_places(*image, path, options.places); !checked) {
+    return checked;
+  }
+  if (triggers.empty()) {
+    return {};
+  }
   run_files::FunctionTableInput input;
   input.image = *image;
   input.path = path;
   input.debug_directories = options.debug_dirs;
   input.filters = &filters;
   input.selection = {options.only_funcs};
+  input.places = options.places;
   const auto functions = run_files::function_table(input);
   for (const core::TraceTrigger& trigger : triggers) {
     TriggerNames name({trigger});
