@@ -38,8 +38,9 @@ std::string ctl_help_text() {
       "  files       the run's files and what is in them\n"
       "  prune AGE   removes finished runs beside it that are older than AGE: 30m, 12h\n"
       "  config      how the run was started\n"
-      "  patch ID..  traces functions that --xray-id has left out, or unpatch, by their\n"
-      "              XRay ids: 1 3-5 libx.so:7\n"
+      "  emit        sends what is new in a tree to its reader (option emit) at once\n"
+      "  patch ID..  traces functions that the option xray-id has left out, or unpatch,\n"
+      "              by their XRay ids: 1 3-5 libx.so:7\n"
       "  unpatch ID..  takes their breakpoints away\n"
       "  stop        ends the run as -d does\n\n";
   for (const OptionRow& row : option_table()) {

@@ -23,6 +23,8 @@ void Profiler::write_snapshot() {
 void Profiler::serve(const core::TraceRequest& request) {
   if (!tree_) {
     trace_.serve(request.action, profile_, *namer_);
+  } else if (request.action == core::TraceAction::flush) {
+    tree_->send_now();
   }
   if (options_.on_request_served) {
     options_.on_request_served(request);

@@ -187,6 +187,28 @@ TEST(Attach, says_what_is_wrong_with_the_load) {
   steady.expect_unharmed();
 }
 
+// The parent, which nobody traces, would die at a breakpoint that the child has in their memory.
+TEST(Attach, to_a_child_of_vfork_lets_its_parent_live) {
+  for (const Words& mode :
+       {Words{}, {"-a"}, {"--trace"}, {"--coverage"}, {"--single"}, {"--single=step"}}) {
+    const ::testing::ScopedTrace trace(__FILE__, __LINE__, mode.empty() ? "default" : mode.back());
+    const TempDir directory;
+    Running parent({target("works_in_vfork")});
+    ASSERT_TRUE(parent.says("\n"));
+    const auto child = static_cast<pid_t>(std::stol(parent.out()));
+    Running tracer(attach(directory, child, mode));
+    EXPECT_TRUE(is_attached(child, tracer.pid()));
+    for (int i = 0; i < 20; ++i) {
+      parent.write_input("ten times:");
+      ::usleep(5'000);
+    }
+    parent.close_input();
+    EXPECT_EQ(parent.wait().exit_status(), 7);
+    const Outcome outcome = tracer.wait();
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+  }
+}
+
 TEST(Attach, copes_with_a_target_that_is_killed) {
   std::minstd_rand random(17);
   for (int round = 0; round < scaled(15); ++round) {

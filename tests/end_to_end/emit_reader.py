@@ -15,7 +15,7 @@ listener.listen()
 print("listening", flush=True)
 sums = {"nCalls": 0, "self": 0}
 seen = set()
-log = open(lines_path, "w")
+log = open(lines_path, "w", buffering=1)
 
 
 def add(node):

@@ -114,6 +114,23 @@ TEST(Places, sleds_that_the_program_switches_on_itself_are_traced_as_others) {
                           {"plain returned", 200}}));
 }
 
+TEST(Places, calls_are_not_said_to_be_exact_where_the_program_has_overwritten_breakpoints) {
+  const TempDir directory;
+  const std::string program = build(directory, kXray, kProgram);
+  if (program.empty()) {
+    GTEST_SKIP() << "no clang with -fxray-instrument";
+  }
+  const Outcome outcome = run(superprofiler(directory, {"-a"}, {program}),
+                              in(directory, {"XRAY_OPTIONS=patch_premain=true"}));
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+  EXPECT_EQ(outcome.out, kPrints);
+  for (const TableRow& row : table_rows(read_file(directory / "run/functions.tsv"))) {
+    if (row.at("function") == "main" || row.at("function") == "hot") {
+      EXPECT_NE(row.at("calls_kind"), "exact") << row.at("calls");
+    }
+  }
+}
+
 TEST(Places, functions_are_traced_that_have_the_place) {
   struct Kind {
     const char* via;

@@ -15,6 +15,7 @@
 #include "core/fd.h"
 #include "end_to_end/profiled.h"
 #include "end_to_end/support.h"
+#include "end_to_end/trace_client.h"
 
 namespace sp::end_to_end {
 namespace {
@@ -213,6 +214,29 @@ TEST_P(EmitToReader, deltas_add_up_to_the_tree) {
 INSTANTIATE_TEST_SUITE_P(Readers, EmitToReader,
                          testing::Values("all", "pause", "dies", "bytewise", "pulls"),
                          [](const auto& way) { return way.param; });
+
+TEST(Emit, sends_what_is_new_when_a_client_of_control_asks) {
+  if (!has_program("python3")) {
+    GTEST_SKIP() << "needs python3";
+  }
+  const TempDir directory;
+  EmitReader reader(directory, "all");
+  Running program({target("switched_calls"), "0"});
+  ASSERT_TRUE(program.says("ready"));
+  Running tracer(superprofiler(
+      directory, {"--tree", "-a", "--emit", "unix:" + (directory / "socket"), "--emit-every", "1h",
+                  "--control", directory / "control", "-p", std::to_string(program.pid())}));
+  const Client client = client_of(directory / "control");
+  EXPECT_TRUE(eventually([&] {
+    program.write_input("q");
+    EXPECT_EQ(client.tell("emit")["ok"], true);
+    return read_file(reader.path()).find("handle_request") != std::string::npos;
+  }));
+  EXPECT_EQ(client.tell("stop")["ok"], true);
+  EXPECT_EQ(tracer.wait().exit_status(), 0);
+  program.close_input();
+  EXPECT_EQ(program.wait().exit_status(), 0);
+}
 
 TEST(Emit, lines_are_those_of_the_schema) {
   if (!has_program("python3") || run({"python3", "-c", "import jsonschema"}).exit_status() != 0) {

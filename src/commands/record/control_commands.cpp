@@ -24,7 +24,7 @@ using profiler::CompactJson;
 constexpr core::Duration kLongestWait = std::chrono::seconds(2);
 constexpr auto kCommands =
     std::to_array<std::string_view>({"on", "off", "status", "flush", "clear", "files", "prune AGE",
-                                     "config", "patch ID..", "unpatch ID..", "stop"});
+                                     "config", "emit", "patch ID..", "unpatch ID..", "stop"});
 
 std::string refusal(std::string_view why, bool names_commands = false) {
   std::string out;
@@ -66,6 +66,7 @@ std::optional<TraceAction> action_of(std::string_view command) {
   return command == "on"        ? std::optional(TraceAction::on)
          : command == "off"     ? std::optional(TraceAction::off)
          : command == "flush"   ? std::optional(TraceAction::flush)
+         : command == "emit"    ? std::optional(TraceAction::flush)  // what a tree is asked for
          : command == "clear"   ? std::optional(TraceAction::clear)
          : command == "stop"    ? std::optional(TraceAction::stop)
          : command == "patch"   ? std::optional(TraceAction::patch)
@@ -128,6 +129,9 @@ ControlServer::Answer ControlCommands::begin(std::string_view line) {
   }
   if (is_query) {
     return at_once(command == "status" ? status() : command == "config" ? config() : files());
+  }
+  if (command == "emit" && !(run_.options.tree && run_.options.tree->emit)) {
+    return at_once(refusal("emit is for --tree with --emit"));
   }
   if (action == TraceAction::clear && !run_.options.trace) {
     return at_once(refusal("clear is for --trace; a tree is what was summed since the start"));

@@ -46,6 +46,8 @@ class Emitter {
   void add(const core::Module& module);
   /// A process dies of a signal; sent at once.
   void add(const NamedCrash& crash);
+  /// Sends a profile as soon as the reader takes one, as if it had asked for it.
+  void send_now() { ++pulls_; }
   /// How long to wait for the next step().
   [[nodiscard]] core::Duration interval() const { return std::min(kStep, options_.every); }
   void step(core::TimePoint now);

@@ -44,6 +44,12 @@ void TreeRecorder::add(const NamedCrash& crash) {
   }
 }
 
+void TreeRecorder::send_now() {
+  if (emitter_) {
+    emitter_->send_now();
+  }
+}
+
 core::Duration TreeRecorder::interval(core::Duration wanted) const {
   return emitter_ ? std::min(wanted, emitter_->interval()) : wanted;
 }

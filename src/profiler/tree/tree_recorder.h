@@ -42,6 +42,9 @@ class TreeRecorder {
   void add(const core::ModuleSeen& seen);
   void add(const NamedCrash& crash);
 
+  /// --emit: what is new is sent with the next tick().
+  void send_now();
+
   /// How long to wait for the next tick(), `wanted` or less.
   [[nodiscard]] core::Duration interval(core::Duration wanted) const;
   void tick(core::TimePoint now);

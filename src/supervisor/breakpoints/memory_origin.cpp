@@ -1,5 +1,6 @@
 #include "supervisor/breakpoints/memory_origin.h"
 
+#include <fmt/format.h>
 #include <linux/kcmp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,9 +9,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <span>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
@@ -53,6 +58,30 @@ MemoryOrigin memory_origin(const BreakpointTable& code, pid_t child) {
   return !is_ours                   ? MemoryOrigin::before_handler
          : words[1] == code.space() ? MemoryOrigin::copy
                                     : MemoryOrigin::other_process;
+}
+
+bool has_borrowed_memory(pid_t process) {
+  const auto stat = read_stat(process);
+  const long order =
+      stat && stat->parent > 0 ? ::syscall(SYS_kcmp, process, stat->parent, KCMP_VM, 0UL, 0UL) : 1;
+  if (order == 0) {
+    return true;
+  }
+  if (order < 0 && errno != ESRCH) {
+    // Refused: who has called vfork waits like this for its child.
+    const auto parent = read_stat(stat->parent);
+    return parent && parent->state == 'D';
+  }
+  for (const pid_t tid : list_threads(process).value_or(std::vector<pid_t>{})) {
+    std::istringstream children(
+        read_proc(fmt::format("/proc/{}/task/{}/children", process, tid)).value_or(""));
+    for (pid_t child = 0; children >> child;) {
+      if (::syscall(SYS_kcmp, process, child, KCMP_VM, 0UL, 0UL) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 bool has_own_memory(pid_t process, pid_t other) {

@@ -8,6 +8,9 @@ namespace sp::supervisor {
 
 /// The kernel says that they do not share their memory.
 [[nodiscard]] bool has_own_memory(pid_t process, pid_t other);
+/// Another process, which nobody may trace, has the memory of this one: its parent, if it was made
+/// by vfork and has not called exec yet, or such a child of it.
+[[nodiscard]] bool has_borrowed_memory(pid_t process);
 /// The new process `child` shares the memory of `parent` (CLONE_VM, as after vfork); false where it
 /// has a copy.
 [[nodiscard]] bool shares_memory(const BreakpointTable& parent, pid_t child);

@@ -8,6 +8,7 @@
 #include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/breakpoints/edge_flow.h"
+#include "supervisor/breakpoints/memory_origin.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/exact/finished_step.h"
@@ -26,9 +27,11 @@ ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox, Guardian& guard
 
 // ---- who comes and goes
 
-void ExactCounter::begin_process(TracedProcess& process, pid_t tid, bool /*from_start*/) {
-  process.code_state =
-      std::make_shared<CountedCode>(process.id, tid, options_.inserts_breakpoints, guardian_);
+void ExactCounter::begin_process(TracedProcess& process, pid_t tid, bool from_start) {
+  // Whoever has the same memory, and is not traced, would die at a breakpoint.
+  const bool may_insert = from_start || !has_borrowed_memory(process.id.pid);
+  process.code_state = std::make_shared<CountedCode>(
+      process.id, tid, options_.inserts_breakpoints && may_insert, guardian_);
   inherit_action(process);
 }
 

@@ -57,7 +57,10 @@ class ProbeCounter final : public Instrument {
   ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guardian, CostMeter& meter,
                SampleTimer& timer, TraceeTable& tracees, TraceRequests& trace_requests);
 
-  [[nodiscard]] InstrumentNeeds needs() const override { return {.a_thread = calls_.has_value()}; }
+  [[nodiscard]] InstrumentNeeds needs() const override {
+    const bool begins_off = options_.begins_off || options_.begins_with_samples;
+    return {.a_thread = calls_ || ((trace_ || options_.keep_hot_probes) && !begins_off)};
+  }
   void begin_process(TracedProcess& process, pid_t tid, bool from_start) override;
   void before_exec(Tracee& caller, pid_t tid) override;
   [[nodiscard]] ForkOrigin origin_of(const Tracee& parent) const override;

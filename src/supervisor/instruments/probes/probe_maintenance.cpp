@@ -10,6 +10,7 @@
 
 #include "arch/native.h"
 #include "core/log.h"
+#include "supervisor/breakpoints/memory_origin.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/probes/coverage.h"
 #include "supervisor/instruments/probes/function_trace.h"
@@ -71,7 +72,7 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
     return;
   }
   if (!code.trap_handler().tried) {
-    if (!is_worth_probes(process)) {
+    if (!is_worth_probes(process) || (!process.from_start && has_borrowed_memory(process.id.pid))) {
       return;
     }
     modules_.begin(tracee);

@@ -124,8 +124,11 @@ void ProbedCode::instrument_function(Address address,
     propagate_counts();  // along the edges known so far
   }
   if (is_new) {
-    // Threads already in the function when its module was instrumented were not counted.
-    if (function->state != ProbedFunction::State::awaiting_entry || !function->since.is_new) {
+    // Threads already in the function when its module was instrumented were not counted, nor those
+    // that came when the program had overwritten the breakpoint.
+    const BreakpointSite* const entry = inserted_at(function->bounds.begin);
+    if (function->state != ProbedFunction::State::awaiting_entry || !function->since.is_new ||
+        (entry != nullptr && !is_unchanged(*entry))) {
       function->since = {core::Clock::now(), true};
     }
     function->state = ProbedFunction::State::instrumented;
