@@ -132,7 +132,7 @@ TEST(TraceControl, serves_clients_that_are_slow_or_die) {
   const Client client(socket);
   const json unknown = client.tell("onn");
   EXPECT_EQ(unknown["ok"], false);
-  EXPECT_EQ(unknown["commands"].size(), 9U);
+  EXPECT_EQ(unknown["commands"].size(), 12U);
   EXPECT_EQ(client.tell("prune soon")["ok"], false);
   EXPECT_EQ(client.tell("prune 0s")["removed"].size(), 0U);
   EXPECT_GE(client.tell("files")["files"].size(), 1U);
