@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "end_to_end/profiled.h"
+#include "end_to_end/table_rows.h"
 
 namespace sp::end_to_end {
 namespace {
@@ -17,37 +18,9 @@ namespace {
 constexpr int kRounds = 12;
 constexpr std::uint64_t kTriangle = kRounds * (kRounds - 1) / 2;
 
-using Cells = std::map<std::string, std::string>;
-
-/// Rows of a TSV file by the names of their columns.
-std::vector<Cells> rows_of(const std::string& path) {
-  std::istringstream in(read_file(path));
-  const auto cells = [](const std::string& line) {
-    std::vector<std::string> out;
-    std::istringstream rest(line);
-    for (std::string cell; std::getline(rest, cell, '\t');) {
-      out.push_back(cell);
-    }
-    return out;
-  };
-  std::string line;
-  std::getline(in, line);
-  const auto columns = cells(line);
-  std::vector<Cells> rows;
-  while (std::getline(in, line)) {
-    const auto values = cells(line);
-    Cells row;
-    for (std::size_t i = 0; i < std::min(columns.size(), values.size()); ++i) {
-      row[columns[i]] = values[i];
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 std::map<std::string, std::uint64_t> calls_of(const RunFiles& files) {
   std::map<std::string, std::uint64_t> calls;
-  for (const Cells& row : rows_of(files.directory() + "/functions.tsv")) {
+  for (const TableRow& row : table_rows(read_file(files.directory() + "/functions.tsv"))) {
     if (row.at("module").ends_with("/known_counts") && row.at("calls_kind") == "exact") {
       calls[row.at("function")] = std::stoull(row.at("calls"));
     }
@@ -58,7 +31,7 @@ std::map<std::string, std::uint64_t> calls_of(const RunFiles& files) {
 /// offset -> hits of the program's own blocks.
 std::map<std::string, std::string> own_blocks(const RunFiles& files) {
   std::map<std::string, std::string> blocks;
-  for (const Cells& row : rows_of(files.directory() + "/blocks.tsv")) {
+  for (const TableRow& row : table_rows(read_file(files.directory() + "/blocks.tsv"))) {
     if (row.at("module").ends_with("/known_counts")) {
       blocks[row.at("offset")] = row.at("hits") + " x " + row.at("instructions");
     }

@@ -86,7 +86,7 @@ core::InstrumentationCandidates StaticAnalysis::find_functions(const File& file,
     }
     const std::uint32_t triggers =
         one.row.is_instrumented ? trigger_names_.triggers_of(one.row) : 0;
-    const bool is_unpatched = options_.patches && one.is_unpatched && one.row.xray_id;
+    const bool is_unpatched = options_.patches && one.is_unpatched;
     const bool is_planned = one.row.is_instrumented || is_unpatched;
     const bool may_patch = options_.patches && is_planned && one.row.xray_id;
     if (triggers != 0 || may_patch) {

@@ -59,6 +59,10 @@ std::string_view compiler_option(Via via) {
   }
 }
 
+bool is_of_file(const core::XrayIds& ids, const std::string& path) {
+  return ids.module.empty() || symbols::is_wanted_module({ids.module}, path, false);
+}
+
 /// NOPs lead from there to the function, as -fpatchable-function-entry=N,M leaves M in front of
 /// one.
 bool leads_to(const core::ElfImage& image, std::uint64_t from, std::uint64_t function) {
@@ -92,10 +96,10 @@ std::set<std::uint64_t> functions_at(const core::ElfImage& image,
 
 }  // namespace
 
-FunctionPlaces::FunctionPlaces(const std::shared_ptr<const core::ElfImage>& image,
+FunctionPlaces::FunctionPlaces(Via via, const std::shared_ptr<const core::ElfImage>& image,
                                const std::vector<symbols::ElfSections>& sources,
                                std::span<const core::CandidateFunction> functions)
-    : stubs_(symbols::ElfSections(image)) {
+    : via_(via) {
   if (const auto map = symbols::read_xray_map(image); map && *map) {
     for (const core::Sled& sled : (*map)->sleds) {
       Xray& xray = xray_[sled.function];
@@ -103,11 +107,15 @@ FunctionPlaces::FunctionPlaces(const std::shared_ptr<const core::ElfImage>& imag
       xray.always = xray.always || sled.always;
     }
   }
-  if (const auto places = symbols::find_left_places(image)) {
+  const bool is_listed = via == Via::patchable || via == Via::fentry;
+  if (const auto places = is_listed ? symbols::find_left_places(image) : core::fail("")) {
     patchable_ = functions_at(*image, places->patchable, functions);
     recorded_ = functions_at(*image, places->recorded_calls, functions);
   }
-  find_hooks(sources);
+  if (via == Via::fentry || via == Via::cyg) {
+    stubs_.emplace(symbols::ElfSections(image));
+    find_hooks(sources);
+  }
 }
 
 /// Static programs, and those with hooks of their own.
@@ -123,13 +131,13 @@ void FunctionPlaces::find_hooks(const std::vector<symbols::ElfSections>& sources
 bool FunctionPlaces::calls_one(const DecodedFunction& code, std::string_view hooks) const {
   const bool is_called = std::any_of(code.calls.begin(), code.calls.end(), [&](std::uint64_t to) {
     const auto own = hooks_.find(to);
-    const auto stub = own == hooks_.end() ? stubs_.find(to) : std::nullopt;
+    const auto stub = own == hooks_.end() ? stubs_->find(to) : std::nullopt;
     return (own != hooks_.end() && is_among(hooks, own->second)) ||
            (stub && is_among(hooks, stub->name));
   });
   return is_called ||
          std::any_of(code.call_slots.begin(), code.call_slots.end(), [&](std::uint64_t slot) {
-           return is_among(hooks, stubs_.name_in_slot(slot));
+           return is_among(hooks, stubs_->name_in_slot(slot));
          });
 }
 
@@ -138,8 +146,8 @@ std::optional<FunctionPlaces::Xray> FunctionPlaces::xray_of(std::uint64_t begin)
   return found == xray_.end() ? std::nullopt : std::optional(found->second);
 }
 
-bool FunctionPlaces::has(Via via, std::uint64_t begin, const DecodedFunction* code) const {
-  switch (via) {
+bool FunctionPlaces::has_place(std::uint64_t begin, const DecodedFunction* code) const {
+  switch (via_) {
     case Via::any:
       return true;
     case Via::xray:
@@ -197,9 +205,7 @@ core::Result<void> check_places(const std::shared_ptr<const core::ElfImage>& ima
     return core::fail(fmt::format("{}: {}", path, map ? "no XRay map" : map.error().doing));
   }
   for (const core::XrayIds& ids : choice.xray_ids) {
-    const bool is_of_file =
-        ids.module.empty() || symbols::is_wanted_module({ids.module}, path, false);
-    if (is_of_file && ids.last > (*map)->functions) {
+    if (is_of_file(ids, path) && ids.last > (*map)->functions) {
       return core::fail(fmt::format(
           "--xray-id: {} has the ids 1 to {}, and not {}; superprofiler xray {} lists them", path,
           (*map)->functions, ids.last, path));
@@ -210,8 +216,7 @@ core::Result<void> check_places(const std::shared_ptr<const core::ElfImage>& ima
 
 bool names_id(std::span<const core::XrayIds> ids, const std::string& path, std::uint32_t id) {
   return std::any_of(ids.begin(), ids.end(), [&](const core::XrayIds& one) {
-    return one.first <= id && id <= one.last &&
-           (one.module.empty() || symbols::is_wanted_module({one.module}, path, false));
+    return one.first <= id && id <= one.last && is_of_file(one, path);
   });
 }
 

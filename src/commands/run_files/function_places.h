@@ -23,9 +23,9 @@ namespace sp::run_files {
 /// What compilers left for instrumentation in the functions of a file.
 class FunctionPlaces {
  public:
-  /// `functions` by address. Lists of the file that are damaged count as empty: check_places()
-  /// tells of them.
-  FunctionPlaces(const std::shared_ptr<const core::ElfImage>& image,
+  /// Reads what tells of sleds and of `via`. `functions` by address. Lists of the file that are
+  /// damaged count as empty: check_places() tells of them.
+  FunctionPlaces(core::Via via, const std::shared_ptr<const core::ElfImage>& image,
                  const std::vector<symbols::ElfSections>& sources,
                  std::span<const core::CandidateFunction> functions);
 
@@ -36,17 +36,18 @@ class FunctionPlaces {
   /// Of the function that begins there; nothing if it has no sleds.
   [[nodiscard]] std::optional<Xray> xray_of(std::uint64_t begin) const;
   /// The function has such a place. `code` is its own; null: not known.
-  [[nodiscard]] bool has(core::Via via, std::uint64_t begin, const DecodedFunction* code) const;
+  [[nodiscard]] bool has_place(std::uint64_t begin, const DecodedFunction* code) const;
 
  private:
   void find_hooks(const std::vector<symbols::ElfSections>& sources);
   [[nodiscard]] bool calls_one(const DecodedFunction& code, std::string_view hooks) const;
 
+  core::Via via_;
   std::map<std::uint64_t, Xray> xray_;          // by the function's begin
   std::set<std::uint64_t> patchable_;           // begins of functions
   std::set<std::uint64_t> recorded_;            // likewise: of __mcount_loc
   std::map<std::uint64_t, std::string> hooks_;  // where the file itself defines them
-  symbols::PltNames stubs_;
+  std::optional<symbols::PltNames> stubs_;      // with those, of fentry and cyg
 };
 
 /// "xray", "patchable", "fentry", "cyg"; "breakpoint" of any.

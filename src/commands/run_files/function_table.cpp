@@ -67,7 +67,7 @@ class TableBuilder {
       }
     }
     auto candidates = symbols::find_candidates(*input_.image, sources_);
-    places_.emplace(input_.image, sources_, candidates.functions);
+    places_.emplace(input_.places.via, input_.image, sources_, candidates.functions);
     std::vector<TabledFunction> table;
     table.reserve(candidates.functions.size());
     for (core::CandidateFunction& function : candidates.functions) {
@@ -170,7 +170,7 @@ class TableBuilder {
       row.reason = "option:--only-funcs";
       return;
     }
-    if (!places_->has(places.via, row.offset, code)) {
+    if (!places_->has_place(row.offset, code)) {
       row.reason = fmt::format("no-place:--via {}", place_name(places.via));
       return;
     }
