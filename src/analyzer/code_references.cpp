@@ -50,7 +50,7 @@ class Scan {
     for (const symbols::Section& section : sections_.all()) {
       const bool is_plt = section.name == ".plt" || section.name.starts_with(".plt.");
       references_.has_restartable_sequences |= section.name == "__rseq_cs";
-      references_.has_own_stacks |= section.name == ".gopclntab";
+      references_.has_own_stacks |= section.name.ends_with(".gopclntab");
       if (is_plt) {
         add_stubs(section);
       }

@@ -11,6 +11,7 @@
 #include "symbols/cold_part.h"
 #include "symbols/debug_files.h"
 #include "symbols/eh_frame.h"
+#include "symbols/go_functions.h"
 #include "symbols/mini_debug_info.h"
 
 namespace sp::symbols {
@@ -134,9 +135,12 @@ void read_startup_code(const ElfSections& own, const CodeRegions& regions, Findi
   }
 }
 
-/// Calls `use` with the name and the entry of each symbol of a function.
+/// Calls `use` with the name, the address and the size of each function that the file names.
 template <typename Use>
 void for_each_function(const ElfSections& file, Use use) {
+  for (const GoFunction& function : go_functions(file)) {
+    use(function.name, function.begin, function.end - function.begin);
+  }
   for (const Section& table : file.all()) {
     const Section* strings = file.at(table.link);
     if ((table.type != SHT_SYMTAB && table.type != SHT_DYNSYM) || strings == nullptr) {
@@ -149,7 +153,7 @@ void for_each_function(const ElfSections& file, Use use) {
       const unsigned type = ELF64_ST_TYPE(symbol.st_info);
       const bool is_elsewhere = symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS;
       if ((type == STT_FUNC || type == STT_GNU_IFUNC) && !is_elsewhere) {
-        use(core::text_at(names, symbol.st_name), symbol);
+        use(core::text_at(names, symbol.st_name), symbol.st_value, symbol.st_size);
       }
     }
   }
@@ -214,10 +218,10 @@ void keep_selected(const std::vector<ElfSections>& sources, const CodeSelection&
   const FunctionMatcher matcher(selection);
   std::unordered_set<std::uint64_t> wanted;
   for (const ElfSections& source : sources) {
-    for_each_function(source, [&](std::string_view name, const Elf64_Sym& symbol) {
+    for_each_function(source, [&](std::string_view name, std::uint64_t begin, std::uint64_t) {
       // With its parts.
-      if (!wanted.contains(symbol.st_value) && matcher.matches(whole_of_cold_part(name))) {
-        wanted.insert(symbol.st_value);
+      if (!wanted.contains(begin) && matcher.matches(whole_of_cold_part(name))) {
+        wanted.insert(begin);
       }
     });
   }
@@ -259,12 +263,11 @@ core::InstrumentationCandidates find_candidates(const core::ElfImage& image,
   Findings findings;
   read_frames(image, sources.front(), regions, findings);
   for (const ElfSections& source : sources) {
-    for_each_function(source, [&](std::string_view name, const Elf64_Sym& symbol) {
+    for_each_function(source, [&](std::string_view name, std::uint64_t begin, std::uint64_t size) {
       if (is_cold_part(name)) {
-        findings.parts.insert(symbol.st_value);
+        findings.parts.insert(begin);
       }
-      claim(findings, regions, symbol.st_value,
-            symbol.st_size != 0 ? std::optional(symbol.st_size) : std::nullopt);
+      claim(findings, regions, begin, size != 0 ? std::optional(size) : std::nullopt);
     });
   }
   read_startup_code(sources.front(), regions, findings);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/bytes.h"
+#include "symbols/go_functions.h"
 
 namespace sp::symbols {
 namespace {
@@ -40,6 +41,9 @@ std::vector<NamedFunction> named_functions(const std::vector<ElfSections>& sourc
       if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) {
         read_named(source, section, all);
       }
+    }
+    for (const GoFunction& function : go_functions(source)) {
+      all.push_back({function.begin, function.name, false});
     }
   }
   const auto key = [](const NamedFunction& one) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/bytes.h"
+#include "symbols/go_functions.h"
 
 namespace sp::symbols {
 namespace {
@@ -52,6 +53,9 @@ SymbolTable::SymbolTable(std::vector<ElfSections> sources) : sources_(std::move(
         read(source, section);
       }
     }
+    for (const GoFunction& function : go_functions(source)) {
+      add(function.name, function.begin, function.end, rank_of(STT_FUNC, STB_LOCAL), true);
+    }
   }
   sort();
   lay_out();
@@ -86,10 +90,15 @@ void SymbolTable::read(const ElfSections& file, const Section& table) {
     const std::uint64_t end =
         sized ? end_of(raw.st_value, raw.st_size) : end_of(section->address, section->size);
     if (end > raw.st_value) {
-      symbols_.push_back({raw.st_value, end, name.data(), static_cast<std::uint32_t>(name.size()),
-                          rank_of(type, ELF64_ST_BIND(raw.st_info)), sized});
+      add(name, raw.st_value, end, rank_of(type, ELF64_ST_BIND(raw.st_info)), sized);
     }
   }
+}
+
+void SymbolTable::add(std::string_view name, std::uint64_t begin, std::uint64_t end,
+                      std::uint8_t rank, bool sized) {
+  symbols_.push_back(
+      {begin, end, name.data(), static_cast<std::uint32_t>(name.size()), rank, sized});
 }
 
 bool SymbolTable::better(const Symbol& a, const Symbol& b) {

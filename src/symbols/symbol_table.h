@@ -20,7 +20,8 @@ struct SymbolHit {
 };
 
 /// The functions of one module's .symtab and .dynsym sections, from its own file and its separate
-/// ones. Names are views into those files, which this keeps alive.
+/// ones, and of Go's table (go_functions.h). Names are views into those files, which this keeps
+/// alive.
 class SymbolTable {
  public:
   /// All sources use the addresses of the same module.
@@ -55,6 +56,8 @@ class SymbolTable {
   };
 
   void read(const ElfSections& file, const Section& table);
+  void add(std::string_view name, std::uint64_t begin, std::uint64_t end, std::uint8_t rank,
+           bool sized);
   void sort();
   void lay_out();
   static bool better(const Symbol& a, const Symbol& b);

@@ -110,9 +110,11 @@ TEST(CodeReferences, say_what_code_of_the_file_cannot_bear) {
   test::ElfBuilder restartable;
   restartable.add({"__rseq_cs", SHT_PROGBITS, SHF_ALLOC, 0x500000, test::Bytes(32)});
   EXPECT_TRUE(find(restartable, {}).has_restartable_sequences);
-  test::ElfBuilder go;
-  go.add({".gopclntab", SHT_PROGBITS, SHF_ALLOC, 0x500000, test::Bytes(32)});
-  EXPECT_TRUE(find(go, {}).has_own_stacks);
+  for (const char* table : {".gopclntab", ".data.rel.ro.gopclntab"}) {
+    test::ElfBuilder go;
+    go.add({table, SHT_PROGBITS, SHF_ALLOC, 0x500000, test::Bytes(32)});
+    EXPECT_TRUE(find(go, {}).has_own_stacks) << table;
+  }
 }
 
 /// The bytes below are x86-64 code.
