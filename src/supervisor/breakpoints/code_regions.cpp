@@ -1,6 +1,7 @@
 #include "supervisor/breakpoints/code_regions.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace sp::supervisor {
 namespace {
@@ -9,12 +10,17 @@ CodeKind kind_of(const core::Mapping& mapping) {
   if (mapping.path == "[vdso]") {
     return CodeKind::file_backed;
   }
-  const bool of_a_file = mapping.inode != 0 && !mapping.path.empty() && mapping.path[0] == '/';
-  return of_a_file && !mapping.writable && !mapping.shared ? CodeKind::file_backed
-                                                           : CodeKind::writable;
+  return can_hold_breakpoints(mapping) ? CodeKind::file_backed : CodeKind::writable;
 }
 
 }  // namespace
+
+bool can_hold_breakpoints(const core::Mapping& mapping) {
+  const std::string_view path = mapping.path;
+  const bool is_of_mono = path.ends_with(".dll.so") || path.ends_with(".exe.so");
+  return mapping.executable && !mapping.writable && !mapping.shared && mapping.inode != 0 &&
+         path.starts_with('/') && !is_of_mono;
+}
 
 void CodeRegions::set(const std::vector<core::Mapping>& maps) {
   pieces_.clear();

@@ -9,10 +9,14 @@ namespace sp::supervisor {
 
 /// What may be done with code, by its mapping.
 enum class CodeKind {
-  file_backed,  // private text of a file, or the vdso: can hold breakpoints
-  writable,     // may change while it is executed (a JIT's), or is shared
+  file_backed,  // can hold breakpoints: private text of a file, or the vdso
+  writable,     // cannot: may change while it is executed (a JIT's), is shared, or read
   not_executable,
 };
+
+/// Private text of a file: breakpoints elsewhere would be seen by others or be overwritten. But not
+/// what Mono has compiled ahead of time, because Mono reads the call in front of a return address.
+[[nodiscard]] bool can_hold_breakpoints(const core::Mapping& mapping);
 
 /// The executable mappings of an address space, as of the last set().
 class CodeRegions {

@@ -14,6 +14,7 @@
 #include "arch/native.h"
 #include "core/elf_image.h"
 #include "core/mapped_file.h"
+#include "supervisor/breakpoints/code_regions.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
@@ -34,12 +35,6 @@ std::shared_ptr<const core::ElfImage> open_image(const ProcessFiles& process,
   }
   const auto image = core::ElfImage::parse(*mapped);
   return image ? *image : nullptr;
-}
-
-/// Only private text of a file: breakpoints elsewhere would be seen by others or be overwritten.
-bool can_hold_breakpoints(const core::Mapping& mapping) {
-  return mapping.executable && !mapping.writable && !mapping.shared && mapping.inode != 0 &&
-         !mapping.path.empty() && mapping.path.front() == '/';
 }
 
 std::string_view file_name(const core::Mapping& mapping) {

@@ -29,6 +29,12 @@ TEST(CodeRegions, what_can_change_under_us_is_shifting) {
   EXPECT_EQ(regions.at(Address{0x3000}), CodeKind::writable);
 }
 
+TEST(CodeRegions, what_mono_reads_holds_no_breakpoints) {
+  const CodeRegions regions =
+      ground_of("1000-2000 r-xp 00000000 08:01 7 /usr/lib/mono/mscorlib.dll.so\n");
+  EXPECT_EQ(regions.at(Address{0x1000}), CodeKind::writable);
+}
+
 TEST(CodeRegions, the_vdso_is_fixed_and_known) {
   const CodeRegions regions = ground_of("5000-7000 r-xp 00000000 00:00 0 [vdso]\n");
   EXPECT_EQ(regions.at(Address{0x5000}), CodeKind::file_backed);
