@@ -109,9 +109,26 @@ Result<std::optional<pid_t>> read_pid(const Arguments& given) {
     return std::nullopt;
   }
   if (pids.size() > 1) {
-    return fail("-p is given twice; one run attaches to one process; start a run for each");
+    return fail("-p is given twice, and this command looks at one process; start it for each");
   }
   return parse_pid(pids.front()).map([](pid_t pid) { return std::optional(pid); });
+}
+
+Result<std::vector<pid_t>> read_pids(const Arguments& given) {
+  std::vector<pid_t> pids;
+  for (const std::string& list : given.all("pid")) {
+    const std::vector<std::string> words = split_list(list);
+    for (const std::string& word : words.empty() ? std::vector<std::string>{""} : words) {
+      const auto pid = parse_pid(word);
+      if (!pid) {
+        return tl::unexpected(pid.error());
+      }
+      if (std::find(pids.begin(), pids.end(), *pid) == pids.end()) {
+        pids.push_back(*pid);
+      }
+    }
+  }
+  return pids;
 }
 
 Result<Color> read_color(const Arguments& given) {

@@ -49,11 +49,12 @@ struct Follow {
 
 /// Without a subcommand: launch or attach, and record.
 struct RecordOptions {
-  /// argv of the launched program: the target, or with `pid` a load generator. Empty only with
-  /// `pid`.
+  /// argv of the launched program: the target, or with `pids` a load generator. Empty only with
+  /// `pids`.
   std::vector<std::string> command;
-  /// Attach to this process; nothing if `command` is the target.
-  std::optional<pid_t> pid;
+  /// Attach to these processes, or without `all_threads` to such threads; none if `command` is the
+  /// target.
+  std::vector<pid_t> pids;
 
   std::optional<Duration> duration;  // above 0
   Duration delay{};
@@ -61,7 +62,7 @@ struct RecordOptions {
   double overhead_percent = 25;                        // 0 = no limit
   double trace_probability = 1;                        // 0..1
   bool wall = false;
-  bool all_threads = true;  // false: only the main thread of each process
+  bool all_threads = true;  // false: only those of `pids`, and the main thread of others
   Follow follow;
   StopWith stop_with = StopWith::sigstop;
   bool no_aslr = false;
@@ -104,7 +105,7 @@ struct RecordOptions {
   /// Notes to print before the run unless -q is given, one line each.
   std::vector<std::string> notes;
 
-  [[nodiscard]] bool launches_target() const { return !pid.has_value(); }
+  [[nodiscard]] bool launches_target() const { return pids.empty(); }
   /// Calls and returns are seen, instead of blocks.
   [[nodiscard]] bool sees_calls() const { return trace || tree; }
 };

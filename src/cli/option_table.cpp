@@ -47,7 +47,7 @@ constexpr std::string_view kFormats =
     "cobertura drcov xray";
 
 constexpr auto kOptions = std::to_array<OptionRow>({
-    {"pid", 'p', "PID", "attach to a running process, all threads", Group::target,
+    {"pid", 'p', "PID", "attach to a running process; several: 12,34", Group::target,
      Completes::processes, "", kOfProcesses},
     {"command", 'c', "CMD", "launch CMD, split into words as a shell would", Group::target,
      Completes::commands, "", kCounted},
@@ -56,8 +56,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"delay", 'D', "TIME", "let the target run TIME before the first sample", Group::target},
     {"follow", '\0', "WHAT", "fork,exec,all,none [launch: all, -p: exec]", Group::target,
      Completes::choices, "all fork exec none", kCounted},
-    {"threads", '\0', "WHICH", "all or main [all]", Group::target, Completes::choices, "all main",
-     kCounted},
+    {"threads", '\0', "WHICH", "all or main; main with -p TID: that thread [all]", Group::target,
+     Completes::choices, "all main", kCounted},
     {"no-aslr", '\0', "", "launch without address randomisation", Group::target},
 
     {"interval", 'i', "TIME", "mean time between samples: 100us, 1ms [100us]", Group::sampling,

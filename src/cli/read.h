@@ -96,6 +96,8 @@ namespace sp::cli {
 
 /// What several commands have in common.
 [[nodiscard]] core::Result<std::optional<pid_t>> read_pid(const Arguments& given);
+/// All of "-p 12,34 -p 56", each once, in the order typed.
+[[nodiscard]] core::Result<std::vector<pid_t>> read_pids(const Arguments& given);
 [[nodiscard]] core::Result<Color> read_color(const Arguments& given);
 [[nodiscard]] core::Result<Sort> read_sort(std::string_view value);
 /// Fails if `value` is not one of the choices of `option` in the table.

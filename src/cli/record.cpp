@@ -40,11 +40,11 @@ Result<Follow> read_follow(const Arguments& given, bool launched) {
 }
 
 Nothing read_target(const Arguments& given, RecordOptions& options) {
-  const auto pid = read_pid(given);
-  if (!pid) {
-    return tl::unexpected(pid.error());
+  auto pids = read_pids(given);
+  if (!pids) {
+    return tl::unexpected(pids.error());
   }
-  options.pid = *pid;
+  options.pids = std::move(*pids);
   const auto& after = given.after_dashes();
   const std::vector<std::string> commands = given.all("command");
   if (after && after->empty()) {
@@ -56,7 +56,7 @@ Nothing read_target(const Arguments& given, RecordOptions& options) {
   if (commands.size() > 1) {
     return fail("-c is given twice; one run launches one command; start a run for each");
   }
-  if (options.pid && !commands.empty()) {
+  if (!options.launches_target() && !commands.empty()) {
     return fail(
         "-p and -c both name a target; keep one of them, or run a load beside PID with "
         "superprofiler -p PID -- CMD");
@@ -69,7 +69,7 @@ Nothing read_target(const Arguments& given, RecordOptions& options) {
       return tl::unexpected(words.error());
     }
     options.command = std::move(*words);
-  } else if (!options.pid) {
+  } else if (options.launches_target()) {
     return fail(
         "nothing to profile; give a command (superprofiler -- CMD) or a process "
         "(superprofiler -p PID), see superprofiler --help");
@@ -80,7 +80,7 @@ Nothing read_target(const Arguments& given, RecordOptions& options) {
   }
   options.follow = *follow;
   options.no_aslr = given.has("no-aslr");
-  if (options.no_aslr && options.pid) {
+  if (options.no_aslr && !options.launches_target()) {
     options.notes.emplace_back(
         "--no-aslr has no effect with -p: the process already has its addresses");
   }

@@ -136,7 +136,8 @@ Tracee& Lifecycle::add_thread(pid_t tid, pid_t pid, std::shared_ptr<TracedProces
     outbox_.deliver({tracee.process->id, tracee.id, core::Clock::now(),
                      core::ThreadStarted{read_name(pid, tid)}});
   }
-  const bool counts = tracee.process->followed && (options_.all_threads || tid == pid);
+  const bool counts =
+      tracee.process->followed && (options_.all_threads || run_.roots.is_main(pid, tid));
   if (instrument_ != nullptr) {
     instrument_->add_thread(tracee, counts);
     if (const ForkOrigin* const origin = origins_.announced(tid)) {

@@ -33,7 +33,10 @@ void StopHandler::on_exec(Tracee& tracee) {
   process->ignores_sigtrap = before->ignores_sigtrap;
   process->profiled = follow_exec_ && before->followed && !ptrace::runs_32_bit_code(pid);
   begin_program(pid, process, stop_is_pending);
-  parts_.run.over = parts_.run.over || (pid == parts_.run.root && !follow_exec_);
+  parts_.run.roots.become_process(pid);
+  if (!follow_exec_ && parts_.run.roots.end_process(pid)) {
+    parts_.run.over = true;
+  }
 }
 
 void StopHandler::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>& process,
@@ -48,7 +51,7 @@ void StopHandler::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>&
       parts_.instrument->begin_process(*process, pid, true);
     }
     // Others send their maps with their first sample, which most processes do not live to see.
-    if (!counts_all && (process->from_start || pid == parts_.run.root)) {
+    if (!counts_all && (process->from_start || parts_.run.roots.has_process(pid))) {
       parts_.sampler.send_maps(*process, tracee.id, core::Clock::now());
     }
     if (counts_all || process->from_start) {

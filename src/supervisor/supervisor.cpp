@@ -1,16 +1,11 @@
 #include "supervisor/supervisor.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "core/log.h"
-#include "supervisor/linux/proc_files.h"
-#include "supervisor/startup/attach.h"
 #include "supervisor/startup/refusal.h"
-#include "supervisor/syscall_repair.h"
 
 namespace sp::supervisor {
 
@@ -36,69 +31,6 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
              options_.follow_exec),
       release_(run_, lifecycle_, timer_, instrument_.get()) {
   lifecycle_.use(instrument_.get());
-}
-
-tl::expected<void, StartFailure> Supervisor::prepare() {
-  // A child that is not followed has to be cleaned of its parent's breakpoints all the same.
-  const ptrace::FollowOptions follow{options_.follow_forks || instrument_ != nullptr};
-  ptrace::bind_to_this_thread();
-  wakeup_.target_this_thread();
-  if (!options_.command.empty()) {
-    auto child = LaunchedChild::fork({options_.command, options_.no_aslr});
-    if (!child) {
-      return tl::unexpected(StartFailure{child.error().message(), 125});
-    }
-    (options_.pid ? load_ : child_) = std::move(*child);
-  }
-  run_.launched = child_.has_value();
-  if (child_) {
-    run_.root = child_->pid();
-    const auto seized = ptrace::seize(run_.root, follow);
-    if (!seized) {
-      return tl::unexpected(
-          StartFailure{fmt::format("cannot trace the program: {}; `superprofiler doctor` says why",
-                                   seized.error().message()),
-                       125});
-    }
-    return {};
-  }
-  run_.root = *options_.pid;
-  if (runs_32_bit_code(run_.root)) {
-    return tl::unexpected(StartFailure{explain_attach_refusal(run_.root, ENOTSUP), 125});
-  }
-  auto attached = attach_to_all_threads(run_.root, follow);
-  if (!attached) {
-    return tl::unexpected(
-        StartFailure{explain_attach_refusal(run_.root, attached.error().code), 125});
-  }
-  attached_ = std::move(*attached);
-  return {};
-}
-
-void Supervisor::begin() {
-  if (child_) {
-    child_->go();  // its threads are met at the exec
-    return;
-  }
-  const auto process = lifecycle_.add_process(run_.root, nullptr);
-  if (instrument_ != nullptr && !attached_.empty()) {
-    instrument_->begin_process(*process, attached_.front(), false);
-  }
-  for (const pid_t tid : attached_) {
-    if (lifecycle_.tracees().find(tid) == nullptr) {
-      Tracee& tracee = lifecycle_.add_thread(tid, run_.root, process);
-      tracee.was_attached_to = true;
-      if (instrument_ != nullptr && instrument_->needs().stops(tid == attached_.front())) {
-        (void)SyscallRepair::interrupt(tracee);  // it begins to be counted at its first stop
-      }
-    }
-  }
-  if (!attached_.empty()) {
-    sampler_.send_maps(*process, {attached_.front(), 0}, core::Clock::now());
-  }
-  if (load_) {
-    load_->go();
-  }
 }
 
 void Supervisor::run() {
@@ -195,7 +127,8 @@ void Supervisor::on_end(pid_t tid, const WaitStatus& status) {
   if (Tracee* tracee = lifecycle_.tracees().find(tid)) {
     lifecycle_.remove_thread(*tracee);
   }
-  if (tid != run_.root) {
+  const bool was_last = run_.roots.end_thread(tid);
+  if (!was_last && !(run_.launched && tid == run_.root)) {
     return;
   }
   root_end_ = status;

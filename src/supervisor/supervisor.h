@@ -28,6 +28,7 @@
 #include "supervisor/sampling/cost_meter.h"
 #include "supervisor/sampling/sample_timer.h"
 #include "supervisor/sampling/sampler.h"
+#include "supervisor/startup/attach.h"
 #include "supervisor/startup/launch.h"
 #include "supervisor/stop_handler.h"
 #include "supervisor/thread_dump.h"
@@ -37,10 +38,10 @@ namespace sp::supervisor {
 struct SupervisorOptions {
   /// Launched: the target. Attached: the load to run beside it, or empty.
   std::vector<std::string> command;
-  std::optional<pid_t> pid;  // attach to it
+  std::vector<pid_t> pids;  // attach to these processes, or without all_threads to such threads
   bool follow_forks = true;
   bool follow_exec = true;
-  bool all_threads = true;
+  bool all_threads = true;       // not only the main ones
   bool reports_crashes = false;  // with the stacks of all threads
   bool names_threads = false;    // the recording tells threads apart
   bool no_aslr = false;
@@ -80,7 +81,7 @@ class Supervisor {
   void run();
   void serve(const std::function<bool()>& finished);
 
-  /// The target's pid, after prepare().
+  /// The target's pid, after prepare(); of several the first one's.
   [[nodiscard]] pid_t pid() const { return run_.root; }
   [[nodiscard]] SampleTimer& timer() { return timer_; }
   [[nodiscard]] WakeupSignal& wakeup() { return wakeup_; }
@@ -93,6 +94,8 @@ class Supervisor {
   void fill(core::RunFacts& facts) const;
 
  private:
+  [[nodiscard]] tl::expected<void, StartFailure> prepare_attach(ptrace::FollowOptions follow);
+  void begin_attached(const AttachedProcess& attached);
   void one_round();
   /// Stops that a WorldStop has seen come first: nobody else asks for them.
   [[nodiscard]] core::Result<std::optional<ptrace::Report>> next_report();
@@ -123,7 +126,7 @@ class Supervisor {
 
   std::optional<LaunchedChild> child_;
   std::optional<LaunchedChild> load_;
-  std::vector<pid_t> attached_;
+  std::vector<AttachedProcess> attached_;
   bool root_execed_ = false;
   std::optional<StartFailure> exec_failure_;
   std::optional<WaitStatus> root_end_;

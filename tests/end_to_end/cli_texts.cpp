@@ -70,7 +70,8 @@ TEST(Completion, is_read_by_fish) {
       "HOME=/nonexistent fish --no-config -c '\"$SP\" --completions fish | source; "
       "complete -C \"superprofiler --fla\"; complete -C \"superprofiler --threads \"' 2>/dev/null");
   EXPECT_EQ(outcome.output,
-            "--flame\twrite flamegraph.svg too\nall\tall or main [all]\nmain\tall or main [all]\n");
+            "--flame\twrite flamegraph.svg too\nall\tall or main; main with -p TID: that thread "
+            "[all]\nmain\tall or main; main with -p TID: that thread [all]\n");
 }
 
 TEST(ManPages, are_clean_for_groff) {

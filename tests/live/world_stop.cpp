@@ -154,7 +154,7 @@ TEST(WorldStop, leaves_the_program_as_it_was) {
   });
   Record record;
   SupervisorOptions options;
-  options.pid = program.pid();
+  options.pids = {program.pid()};
   options.make_instrument = [&](const InstrumentParts& parts) {
     return std::make_unique<StopsWorld>(parts, record, program);
   };

@@ -151,7 +151,7 @@ void Count::add_uncalled(Table& table) const {
       FunctionRow& row = table.rows.emplace_back();
       row.function = one.name;
       row.module = one.module;
-      if (options_.run.pid) {
+      if (!options_.run.launches_target()) {
         row.span.since = one.planned;
       }
     }
@@ -223,17 +223,18 @@ record::Ending Count::ending() const {
       names.insert(names.end(), of_file.begin(), of_file.end());
       files.push_back(file.path);
     }
-    const bool was_there = options_.run.pid && files.empty();  // check_names() has found it
+    const bool was_there =
+        !options_.run.launches_target() && files.empty();  // check_names() has found it
     core::print_error(was_there
                           ? fmt::format("process {0} got no breakpoints: nothing was counted; "
                                         "superprofiler doctor -p {0} looks for the reason",
-                                        *options_.run.pid)
+                                        options_.run.pids.front())
                           : no_such_function(options_.patterns, names, files));
-    if (options_.run.pid) {
+    if (!options_.run.launches_target()) {
       return {was_there ? kOwnFailure : kUsage, 0};
     }
   }
-  if (options_.run.pid) {
+  if (!options_.run.launches_target()) {
     return {};
   }
   return {now.end == core::RunEnd::target_exited ? now.exit_status.value_or(0) : 0,

@@ -79,17 +79,19 @@ core::Result<void> check_files(const cli::CountOptions& options, const FunctionP
   return core::fail(no_such_function(options.patterns, names, looked_at));
 }
 
-core::Result<void> check_process(const cli::CountOptions& options,
-                                 const FunctionPatterns& patterns) {
-  const auto process = xray::read_process(*options.run.pid);
-  if (!process) {
-    return {};  // the attach says why
-  }
-  std::error_code error;
-  const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", *options.run.pid), error);
+core::Result<void> check_processes(const cli::CountOptions& options,
+                                   const FunctionPatterns& patterns) {
   std::vector<NamedFile> files;
-  for (const core::Module& module : process->modules) {
-    files.push_back({module.path, module.root, module.path == program.string(), module.image});
+  for (const pid_t pid : options.run.pids) {
+    const auto process = xray::read_process(pid);
+    if (!process) {
+      return {};  // the attach says why
+    }
+    std::error_code error;
+    const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", pid), error);
+    for (const core::Module& module : process->modules) {
+      files.push_back({module.path, module.root, module.path == program.string(), module.image});
+    }
   }
   return check_files(options, patterns, files);
 }
@@ -164,7 +166,8 @@ std::string no_such_function(const std::vector<cli::CountPattern>& patterns,
 }
 
 core::Result<void> check_names(const cli::CountOptions& options, const FunctionPatterns& patterns) {
-  return options.run.pid ? check_process(options, patterns) : check_program(options, patterns);
+  return options.run.launches_target() ? check_program(options, patterns)
+                                       : check_processes(options, patterns);
 }
 
 }  // namespace sp::count

@@ -67,7 +67,7 @@ class Dumping {
 
 supervisor::SupervisorOptions Dumping::supervisor_options() {
   supervisor::SupervisorOptions out;
-  out.pid = options_.pid;
+  out.pids = {options_.pid};
   out.follow_forks = false;
   out.timer.sample = false;
   out.timer.follow_cpu = false;

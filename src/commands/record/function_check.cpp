@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "commands/record/trigger_names.h"
@@ -18,12 +19,16 @@
 namespace sp::record {
 namespace {
 
-std::string program_of(const cli::RecordOptions& options) {
-  if (options.pid) {
-    return fmt::format("/proc/{}/exe", *options.pid);
+std::vector<std::string> programs_of(const cli::RecordOptions& options) {
+  if (options.launches_target()) {
+    const std::string& name = options.command.front();
+    return {name.find('/') == std::string::npos ? symbols_command::found_on_path(name) : name};
   }
-  const std::string& name = options.command.front();
-  return name.find('/') == std::string::npos ? symbols_command::found_on_path(name) : name;
+  std::vector<std::string> programs;
+  for (const pid_t pid : options.pids) {
+    programs.push_back(fmt::format("/proc/{}/exe", pid));
+  }
+  return programs;
 }
 
 /// Those with a part of the name, or that are a few letters from it; at most five.
@@ -48,15 +53,9 @@ std::string nearest(const std::vector<run_files::TabledFunction>& functions,
                        : fmt::format("near to it are {}", fmt::join(found, ", "));
 }
 
-}  // namespace
-
-core::Result<void> check_functions(const cli::RecordOptions& options,
-                                   const symbols::FunctionFilters& filters) {
+core::Result<void> check_program(const std::string& path, const cli::RecordOptions& options,
+                                 const symbols::FunctionFilters& filters) {
   const auto& triggers = options.control.triggers;
-  if ((triggers.empty() && options.places.is_any()) || !options.only_instrument_execs.empty()) {
-    return {};
-  }
-  const std::string path = program_of(options);
   const auto image = symbols_command::open_program(path);
   if (!image) {
     return {};  // what is wrong with it is said where it is started
@@ -95,6 +94,25 @@ core::Result<void> check_functions(const cli::RecordOptions& options,
     }
   }
   return {};
+}
+
+}  // namespace
+
+core::Result<void> check_functions(const cli::RecordOptions& options,
+                                   const symbols::FunctionFilters& filters) {
+  if ((options.control.triggers.empty() && options.places.is_any()) ||
+      !options.only_instrument_execs.empty()) {
+    return {};
+  }
+  core::Result<void> first_failure;
+  for (const std::string& program : programs_of(options)) {
+    auto checked = check_program(program, options, filters);
+    if (checked) {
+      return {};  // one of several processes that has it is enough
+    }
+    first_failure = first_failure ? std::move(checked) : std::move(first_failure);
+  }
+  return first_failure;
 }
 
 }  // namespace sp::record

@@ -35,7 +35,7 @@ std::string run_name(const cli::RecordOptions& options, pid_t pid) {
     return options.name;
   }
   std::string program;
-  if (options.pid) {
+  if (!options.launches_target()) {
     program = supervisor::read_name(pid, pid);
     const auto words = supervisor::read_command_line(pid);
     if (!words.empty()) {
@@ -159,18 +159,19 @@ bool Recording::make_directory(pid_t pid) {
 /// Everything up to the start of the target; the status of a failure, which was reported.
 std::optional<Ending> Recording::prepare() {
   // Problems with the run's directory must be known before anything is done to a process.
-  if (options_.pid && !make_directory(*options_.pid)) {
+  if (!options_.launches_target() && !make_directory(options_.pids.front())) {
     return Ending{125, 0};
   }
   if (const auto prepared = session_.supervisor().prepare(); !prepared) {
     core::print_error(prepared.error().message);
     return Ending{prepared.error().status, 0};
   }
-  if (!options_.pid && !make_directory(session_.supervisor().pid())) {
+  if (options_.launches_target() && !make_directory(session_.supervisor().pid())) {
     return Ending{125, 0};
   }
-  facts_.command =
-      options_.pid ? supervisor::read_command_line(session_.supervisor().pid()) : options_.command;
+  facts_.command = options_.launches_target()
+                       ? options_.command
+                       : supervisor::read_command_line(session_.supervisor().pid());
   return std::nullopt;
 }
 
@@ -214,9 +215,9 @@ Ending Recording::ending() const {
   const core::RunFacts now = facts();
   const bool nothing_written = !written_;
   Ending ending;
-  if (!options_.pid && now.end == core::RunEnd::target_exited) {
+  if (options_.launches_target() && now.end == core::RunEnd::target_exited) {
     ending.status = now.exit_status.value_or(0);
-  } else if (!options_.pid && now.end == core::RunEnd::target_killed) {
+  } else if (options_.launches_target() && now.end == core::RunEnd::target_killed) {
     ending.signal = now.exit_signal.value_or(0);
   } else if (nothing_written) {
     ending.status = 125;

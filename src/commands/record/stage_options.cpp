@@ -42,7 +42,7 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
                                                  supervisor::CodeAnalysis& analysis) {
   supervisor::SupervisorOptions out;
   out.command = options.command;
-  out.pid = options.pid;
+  out.pids = options.pids;
   out.follow_forks = options.follow.fork;
   out.follow_exec = options.follow.exec;
   out.all_threads = options.all_threads;
@@ -120,7 +120,7 @@ profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
   out.emit = emit_options(options);
   out.push = push_options(options);
   out.source_maps = run_files::source_maps(options.source_maps);
-  if (options.pid || options.delay.count() > 0) {
+  if (!options.launches_target() || options.delay.count() > 0) {
     out.counted_since = options.delay;
   }
   return out;

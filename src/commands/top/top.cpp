@@ -126,8 +126,9 @@ record::Ending Top::run() {
     core::print_error(prepared.error().message);
     return {prepared.error().status, 0};
   }
-  command_ = profiler::command_text(
-      options_.run.pid ? supervisor::read_command_line(supervisor.pid()) : options_.run.command);
+  command_ = profiler::command_text(options_.run.launches_target()
+                                        ? options_.run.command
+                                        : supervisor::read_command_line(supervisor.pid()));
   // What is launched, a target or its load, owns stdout and the terminal.
   const bool launches = !options_.run.command.empty();
   screen_.emplace(launches ? STDERR_FILENO : STDOUT_FILENO, !launches && !options_.once, guardian_);
@@ -149,7 +150,7 @@ record::Ending Top::ending() const {
     return {failure->status, 0};
   }
   const core::RunFacts now = facts();
-  if (options_.run.pid) {
+  if (!options_.run.launches_target()) {
     return {};
   }
   return {now.end == core::RunEnd::target_exited ? now.exit_status.value_or(0) : 0,

@@ -9,6 +9,11 @@
 
 namespace sp::supervisor {
 
+struct AttachedProcess {
+  pid_t pid = 0;
+  std::vector<pid_t> threads;  // the leader first, if it is alive
+};
+
 /// Seizes every thread of a running process without stopping any. Lists the threads until there is
 /// no new one: a thread that is created by a seized thread is traced automatically, one that is
 /// created by a thread not seized yet shows up in the next list. Returns the tids, the leader first

@@ -40,8 +40,11 @@ std::optional<Refusal> nothing_to_attach_to(const AttachFacts& facts) {
                    "use perf for the kernel's own code"};
   }
   if (facts.leader != 0 && facts.leader != facts.pid) {
-    return Refusal{fmt::format("{} is one thread of process {}", who, facts.leader),
-                   fmt::format("attach to the process: superprofiler -p {}", facts.leader)};
+    return Refusal{
+        fmt::format("{} is one thread of process {}", who, facts.leader),
+        fmt::format("attach to the process: superprofiler -p {}, or to that thread alone: "
+                    "--threads main -p {}",
+                    facts.leader, facts.pid)};
   }
   if (facts.state == 'Z' || facts.state == 'X') {
     return Refusal{fmt::format("{} has ended and waits for its parent {} to collect it (a zombie)",

@@ -31,7 +31,7 @@ TEST(Count, takes_functions_and_a_target) {
   EXPECT_EQ(options.patterns[0].module, "c");
   EXPECT_EQ(options.patterns[0].function, "str*");
   EXPECT_EQ(options.patterns[1].module, "");
-  EXPECT_EQ(options.run.pid, 7);
+  EXPECT_EQ(options.run.pids, std::vector<pid_t>{7});
   EXPECT_EQ(options.run.duration, std::chrono::seconds(10));
   EXPECT_FALSE(options.interval);
   ASSERT_TRUE(options.run.calls);

@@ -25,14 +25,18 @@ TEST(Record, launches_a_quoted_command) {
 
 TEST(Record, attaches_and_follows_exec_only) {
   const RecordOptions options = record({"-p", "1234"});
-  EXPECT_EQ(options.pid, 1234);
+  EXPECT_EQ(options.pids, std::vector<pid_t>{1234});
   EXPECT_TRUE(options.command.empty());
   EXPECT_EQ(options.follow, (Follow{.fork = false, .exec = true}));
 }
 
+TEST(Record, attaches_to_several_processes_each_once) {
+  EXPECT_EQ(record({"-p", "12,34", "-p", "56,12"}).pids, (std::vector<pid_t>{12, 34, 56}));
+}
+
 TEST(Record, runs_a_load_beside_the_process) {
   const RecordOptions options = record({"-p", "1234", "--", "wrk", "-c", "10"});
-  EXPECT_EQ(options.pid, 1234);
+  EXPECT_EQ(options.pids, std::vector<pid_t>{1234});
   EXPECT_FALSE(options.launches_target());
   EXPECT_EQ(options.command, (Words{"wrk", "-c", "10"}));
 }
@@ -186,7 +190,7 @@ TEST(Record, counts_exactly_by_planting_or_by_steps) {
   EXPECT_EQ(copies.single, Single::off);
   EXPECT_TRUE(copies.allow_bottlenecking);
   EXPECT_EQ(copies.only_instrument_execs, std::vector<std::string>{"all"});
-  EXPECT_EQ(record({"-s", "-p", "7"}).pid, 7);
+  EXPECT_EQ(record({"-s", "-p", "7"}).pids, std::vector<pid_t>{7});
   EXPECT_TRUE(record({"-s", "--", "ls"}).notes.empty());
   const auto sampling_too = record({"-s", "--flame", "--wall", "-D", "1s", "--", "ls"});
   EXPECT_EQ(sampling_too.notes.size(), 3U);

@@ -16,7 +16,7 @@ TopOptions top(const std::vector<std::string>& words) {
 
 TEST(Top, samples_a_process_a_thousand_times_a_second) {
   const TopOptions options = top({"top", "-p", "7"});
-  EXPECT_EQ(options.run.pid, 7);
+  EXPECT_EQ(options.run.pids, std::vector<pid_t>{7});
   EXPECT_EQ(options.run.interval, std::chrono::milliseconds(1));
   EXPECT_EQ(options.interval, std::chrono::seconds(1));
   EXPECT_TRUE(options.run.no_instrumentation);
