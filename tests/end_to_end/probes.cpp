@@ -177,8 +177,8 @@ TEST_F(Probes, that_are_hot_in_threads_that_are_not_counted_are_taken_away) {
 }
 
 TEST_F(Probes, without_a_limit_go_where_they_take_most_of_the_time) {
-  // None of gzip's loop has a tenth of the hits, which are 20 million.
-  write_file(directory_ / "text", words_of(800'000));
+  // None of gzip's loop has a tenth of the hits, which are 8 million.
+  write_file(directory_ / "text", words_of(300'000));
   const Profiled run = profile(directory_, {"-q", "--no-copies", "--overhead", "0"},
                                {"gzip", "-c", directory_ / "text"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();

@@ -22,7 +22,7 @@ constexpr std::chrono::seconds kPatience{180};
 
 /// The factor by which this machine is slower than an ordinary one: SP_TEST_PATIENCE, or 1.
 [[nodiscard]] int patience_factor();
-/// `much`, divided by that factor.
+/// `much`, divided by that factor, and a third of that with SP_TEST_SHORT in the environment.
 [[nodiscard]] int scaled(int much);
 /// A time, multiplied by that factor.
 [[nodiscard]] int lengthened(int time);
