@@ -54,9 +54,18 @@ class DeadBytes {
   }
 
   /// Bytes of the original that are executed only by a thread that was put into it in front of
-  /// them: those who do that look first (core::FunctionCopy::is_original_from()).
+  /// them: those who do that look first (core::FunctionCopy::changes_from()).
   void add(AddressRange range) {
-    if (range.size() >= kLongJump) {
+    const auto behind = free_.begin() + static_cast<std::ptrdiff_t>(find(range.end));
+    if (behind != free_.end()) {
+      range.end = behind->end;
+    }
+    if (range.size() < kLongJump) {
+      return;
+    }
+    if (behind != free_.end()) {
+      *behind = range;
+    } else {
       free_.insert(std::upper_bound(free_.begin(), free_.end(), range), range);
     }
   }

@@ -163,6 +163,29 @@ TEST_F(CopyFunction, puts_second_jumps_between_blocks_of_complete_functions) {
   EXPECT_EQ(copy_function(*function, kPlace)->landings[0].size, 0);
 }
 
+TEST_F(CopyFunction, puts_second_jumps_into_the_end_of_a_block_and_what_is_behind_it) {
+  HandMade function(
+      "85 f6"        // test %esi,%esi
+      "74 0c"        // je 0x401010
+      "83 fe 01"     // cmp $1,%esi
+      "74 0f"        // je 0x401018
+      "8b 04 97"     // mov (%rdi,%rdx,4),%eax
+      "c3"           // ret
+      "0f 1f 00"     // nop
+      "0f b6 04 17"  // 401010: movzbl (%rdi,%rdx,1),%eax
+      "c3"           // ret
+      "0f 1f 00"     // nop
+      "0f b7 04 57"  // 401018: movzwl (%rdi,%rdx,2),%eax
+      "c3");
+  const auto copy = copy_function(*function, kPlace);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(difference(*function, *copy), "");
+  EXPECT_EQ(copy->landings[0].size, 2);
+  EXPECT_EQ(copy->landings[0].via, kStart + 0xb);  // two bytes of its block, and the nop
+  function->jumps_within = false;
+  EXPECT_EQ(copy_function(*function, kPlace)->landings[0].form, Form::breakpoint);
+}
+
 TEST_F(CopyFunction, comes_back_from_a_system_call_without_counting_again) {
   HandMade function(
       "b8 27 00 00 00"  // mov $39,%eax
