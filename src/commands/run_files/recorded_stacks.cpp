@@ -43,7 +43,7 @@ void RecordedStacks::build_tree() {
   }
   const auto& nodes = recording_.reader.nodes();
   const std::vector<std::uint64_t> sums = recording_.reader.sums();
-  std::vector<std::uint32_t> named_as(nodes.size(), CallTree::kRoot);
+  named_as_.assign(nodes.size(), CallTree::kRoot);
   pc_only_.resize(names.size());
   for (std::uint32_t node = Profile::kPcOnlyRoot + 1; node < nodes.size(); ++node) {
     const auto here = names_.at(nodes[node].place);
@@ -51,11 +51,11 @@ void RecordedStacks::build_tree() {
       pc_only_[here.back()] += sums[node];
       continue;
     }
-    std::uint32_t at = named_as[nodes[node].parent];
+    std::uint32_t at = named_as_[nodes[node].parent];
     for (const std::uint32_t function : here) {
       at = tree_.child(at, same_as[function]);
     }
-    named_as[node] = at;
+    named_as_[node] = at;
     tree_.add_self(at, sums[node]);
   }
 }
@@ -87,6 +87,21 @@ void RecordedStacks::for_each(const Visit& visit) {
         }
       },
       [](std::uint32_t) {});
+}
+
+std::vector<std::uint32_t> RecordedStacks::stack_numbers() const {
+  const auto& nodes = tree_.nodes();
+  std::vector<std::uint32_t> of_tree(nodes.size());
+  std::uint32_t last = 0;
+  profiler::walk(
+      profiler::SortedChildren(tree_, ranks_),
+      [&](std::uint32_t node, std::size_t) { of_tree[node] = nodes[node].self > 0 ? ++last : 0; },
+      [](std::uint32_t) {});
+  std::vector<std::uint32_t> numbers(named_as_.size());
+  for (std::size_t node = 0; node < numbers.size(); ++node) {
+    numbers[node] = of_tree[named_as_[node]];
+  }
+  return numbers;
 }
 
 std::vector<RecordedFunction> RecordedStacks::rows() const {

@@ -22,15 +22,21 @@ class RecordedStacks final : public RunStacks {
   [[nodiscard]] std::vector<profiler::RecordedFunction> rows() const override;
   [[nodiscard]] const std::string& damage() const override { return recording_.reader.damage(); }
 
+  [[nodiscard]] profiler::RecordingReader& recording() { return recording_.reader; }
+  /// By node of the recording: the number of its stack in the order of for_each(), from 1; 0 if it
+  /// has none.
+  [[nodiscard]] std::vector<std::uint32_t> stack_numbers() const;
+
  private:
   void build_tree();
   void sum_functions();
 
   RecordingFile recording_;
   profiler::PlaceNames names_;
-  std::vector<std::uint32_t> ranks_;    // by function: in the order of folded names
-  profiler::CallTree tree_;             // functions of one name are one, as in stacks.folded
-  std::vector<std::uint64_t> pc_only_;  // by function: samples without a stack
+  std::vector<std::uint32_t> ranks_;     // by function: in the order of folded names
+  profiler::CallTree tree_;              // functions of one name are one, as in stacks.folded
+  std::vector<std::uint32_t> named_as_;  // by node of the recording: its node in tree_
+  std::vector<std::uint64_t> pc_only_;   // by function: samples without a stack
 };
 
 }  // namespace sp::run_files
