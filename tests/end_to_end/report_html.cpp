@@ -101,6 +101,19 @@ TEST(ReportHtml, of_exact_counts_has_no_stacks_and_says_so) {
   ASSERT_FALSE(head.at("listings").empty());
 }
 
+TEST(ReportHtml, of_separate_threads_has_no_rows_for_their_names) {
+  const TempDir directory;
+  const auto profiled = profile(directory, {"-n", "--by-thread"}, {target("spin_shares"), "100"});
+  ASSERT_EQ(profiled.outcome.exit_status(), 0) << profiled.outcome.text();
+  const auto head = head_of(page_of(directory));
+  std::size_t rows = 0;
+  for (const auto& function : head.at("functions")) {
+    rows += function.at(8).get<bool>() ? 1 : 0;
+  }
+  EXPECT_EQ(rows, profiled.files.functions().size());
+  EXPECT_GT(head.at("functions").size(), rows);
+}
+
 TEST(ReportHtml, of_other_kinds_of_runs_is_a_page_that_names_their_files) {
   for (const auto& [option, names] :
        std::vector<std::pair<std::string, std::string>>{{"--trace", "report --trace"},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <ostream>
 #include <string_view>
 #include <utility>
@@ -104,6 +105,9 @@ int report_html(const cli::ReportOptions& options, const std::string& run) {
   report.stacks = input->stacks.get();
   report.code = input->code ? &*input->code : nullptr;
   report.timeline = timeline ? &*timeline : nullptr;
+  for (std::uint32_t i = 0; i < input->stacks->functions().size(); ++i) {
+    report.markers.push_back(!input->stacks->may_be_row(i));
+  }
   report.facts = std::move(head.facts);
   report.notes = std::move(head.notes);
   report.listings = std::move(listings.listings);

@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "profiler/named_profile.h"
 #include "profiler/text.h"
 
 namespace sp::run_files {
@@ -108,7 +107,7 @@ std::vector<RecordedFunction> RecordedStacks::rows() const {
   std::vector<RecordedFunction> rows;
   for (std::uint32_t i = 0; i < names_.functions().size(); ++i) {
     const RecordedFunction& function = names_.functions()[i];
-    if (profiler::has_row(names_.kind_of(i)) &&
+    if (may_be_row(i) &&
         (function.self_samples > 0 || function.total_samples > 0 || function.calls)) {
       rows.push_back(function);
     }

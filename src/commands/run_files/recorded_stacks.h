@@ -6,6 +6,7 @@
 #include "commands/run_files/recording_file.h"
 #include "commands/run_files/run_stacks.h"
 #include "profiler/call_tree.h"
+#include "profiler/named_profile.h"
 #include "profiler/recording/place_names.h"
 
 namespace sp::run_files {
@@ -19,6 +20,9 @@ class RecordedStacks final : public RunStacks {
     return names_.functions();
   }
   void for_each(const Visit& visit) override;
+  [[nodiscard]] bool may_be_row(std::uint32_t function) const override {
+    return profiler::has_row(names_.kind_of(function));
+  }
   [[nodiscard]] std::vector<profiler::RecordedFunction> rows() const override;
   [[nodiscard]] const std::string& damage() const override { return recording_.reader.damage(); }
 

@@ -68,6 +68,8 @@ struct HtmlReport {
   StackSource* stacks = nullptr;
   const RecordedCode* code = nullptr;        // null if nothing was counted
   const ReportTimeline* timeline = nullptr;  // null if there is no recording
+  /// By function of `stacks`: it is a marker, not a row of functions.tsv. Empty: by their modules.
+  std::vector<bool> markers{};
   std::vector<ReportFact> facts;
   std::vector<std::string> notes;
   std::vector<ReportListing> listings;  // the hottest first

@@ -148,10 +148,13 @@ class HeadWriter {
     out_ << ",\n\"modules\":";
     write_texts(out_, modules);
     out_ << ",\n\"functions\":";
+    std::size_t at = 0;
     write_list(out_, functions, [&](const RecordedFunction& function) {
       const FunctionKind kind = kind_in_run(function, *report_.run);
-      const bool is_row = has_row(kind) && (function.self_samples > 0 ||
-                                            function.total_samples > 0 || function.calls);
+      const std::size_t i = at++;
+      const bool is_marker = i < report_.markers.size() ? report_.markers[i] : !has_row(kind);
+      const bool is_row =
+          !is_marker && (function.self_samples > 0 || function.total_samples > 0 || function.calls);
       out_ << '[' << text(function.name) << ',' << numbers[function.module] << ','
            << text(function.line > 0 ? fmt::format("{}:{}", function.file, function.line)
                                      : function.file)

@@ -107,17 +107,12 @@ TEST(HtmlReport, has_scripts_that_no_name_can_end) {
   run.command = hostile;
   RecordedCode code{{hostile}, {"", hostile}, {{0, hostile, 0}}, {{}}, {}, 0, {hostile}};
   const ReportTimeline timeline{{{hostile, 1, 1}}, {}, 1};
-  HtmlReport report{&run,
-                    &stacks,
-                    &code,
-                    &timeline,
-                    {{hostile, hostile, hostile}},
-                    {hostile},
-                    {{0, hostile, {hostile}, {{0, {{1, hostile}}}}, {{0, hostile}}}},
-                    hostile,
-                    hostile,
-                    hostile,
-                    hostile};
+  HtmlReport report{&run,      &stacks,
+                    &code,     &timeline,
+                    {},        {{hostile, hostile, hostile}},
+                    {hostile}, {{0, hostile, {hostile}, {{0, {{1, hostile}}}}, {{0, hostile}}}},
+                    hostile,   hostile,
+                    hostile,   hostile};
   const std::string page = page_of(report);
   const std::string data = own_part(page);
   EXPECT_EQ(times(data, "<script"), 5U);  // stacks, blocks, edges, samples, head
