@@ -1,6 +1,7 @@
 #include "profiler/html/html_report.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
 #include <ostream>
 #include <span>
@@ -18,48 +19,59 @@ constexpr std::string_view kPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 constexpr std::size_t kLongestTitle = 200;
 
-template <typename Write>
-void write_numbers(std::ostream& out, std::string_view id, const Write& write) {
-  out << "<script type=\"text/plain\" id=\"" << id << "\">";
-  NumberStream numbers(out);
-  write(numbers);
-  numbers.finish();
-  out << "</script>\n";
-}
+/// Numbers in an element of the page.
+class NumberColumn {
+ public:
+  NumberColumn(std::ostream& out, std::string_view id) : out_(out), numbers_(out) {
+    out_ << "<script type=\"text/plain\" id=\"" << id << "\">";
+  }
+  void put(std::initializer_list<std::uint64_t> numbers) {
+    for (const std::uint64_t number : numbers) {
+      numbers_.put(number);
+    }
+  }
+  void finish() {
+    numbers_.finish();
+    out_ << "</script>\n";
+  }
+
+ private:
+  std::ostream& out_;
+  NumberStream numbers_;
+};
 
 /// For each stack: how many functions of the one before it are not of it, how many new ones it has,
 /// these, and its samples. Returns the sum of all.
 std::uint64_t write_stacks(std::ostream& out, StackSource& stacks) {
+  NumberColumn column(out, "data-stacks");
   std::uint64_t all = 0;
-  write_numbers(out, "data-stacks", [&](NumberStream& numbers) {
-    std::vector<std::uint32_t> last;
-    stacks.for_each([&](std::span<const std::uint32_t> frames, std::uint64_t samples) {
-      const auto [own, other] =
-          std::mismatch(frames.begin(), frames.end(), last.begin(), last.end());
-      numbers.put(static_cast<std::uint64_t>(last.end() - other));
-      numbers.put(static_cast<std::uint64_t>(frames.end() - own));
-      std::for_each(own, frames.end(), [&](std::uint32_t function) { numbers.put(function); });
-      numbers.put(samples);
-      last.assign(frames.begin(), frames.end());
-      all += samples;
-    });
-  });
+  std::vector<std::uint32_t> last;
+  const StackSource::Visit write = [&](std::span<const std::uint32_t> frames,
+                                       std::uint64_t samples) {
+    const auto [own, other] = std::mismatch(frames.begin(), frames.end(), last.begin(), last.end());
+    column.put({static_cast<std::uint64_t>(last.end() - other),
+                static_cast<std::uint64_t>(frames.end() - own)});
+    std::for_each(own, frames.end(), [&](std::uint32_t function) { column.put({function}); });
+    column.put({samples});
+    last.assign(frames.begin(), frames.end());
+    all += samples;
+  };
+  stacks.for_each(write);
+  column.finish();
   return all;
 }
 
 void write_sample_columns(std::ostream& out, std::span<const ReportSample> samples) {
-  write_numbers(out, "data-samples", [&](NumberStream& numbers) {
-    constexpr std::int64_t kMicrosecond = 1000;
-    std::int64_t last = 0;
-    for (const ReportSample& sample : samples) {
-      const std::int64_t time = std::max(sample.time_ns / kMicrosecond, last);
-      numbers.put(static_cast<std::uint64_t>(time - last));
-      numbers.put(sample.thread);
-      numbers.put(std::uint64_t{sample.stack} * 2 + (sample.blocked ? 1 : 0));
-      numbers.put(sample.weight);
-      last = time;
-    }
-  });
+  constexpr std::int64_t kMicrosecond = 1000;
+  NumberColumn column(out, "data-samples");
+  std::int64_t last = 0;
+  for (const ReportSample& sample : samples) {
+    const std::int64_t time = std::max(sample.time_ns / kMicrosecond, last);
+    column.put({static_cast<std::uint64_t>(time - last), sample.thread,
+                std::uint64_t{sample.stack} * 2 + (sample.blocked ? 1 : 0), sample.weight});
+    last = time;
+  }
+  column.finish();
 }
 
 /// The numbers of the rows with the most hits, the first ones first.
@@ -74,17 +86,13 @@ std::vector<std::size_t> most_executed(std::span<const Row> rows) {
 }
 
 void write_blocks(std::ostream& out, const RecordedCode& code) {
-  write_numbers(out, "data-blocks", [&](NumberStream& numbers) {
-    for (const std::size_t i : most_executed(std::span(code.blocks))) {
-      const RecordedCode::Block& block = code.blocks[i];
-      for (const std::uint64_t number :
-           {std::uint64_t{block.function}, block.offset, std::uint64_t{block.size},
-            std::uint64_t{block.instructions}, block.hits, std::uint64_t{block.kind},
-            std::uint64_t{block.file}, std::uint64_t{block.line}}) {
-        numbers.put(number);
-      }
-    }
-  });
+  NumberColumn column(out, "data-blocks");
+  for (const std::size_t i : most_executed(std::span(code.blocks))) {
+    const RecordedCode::Block& block = code.blocks[i];
+    column.put({block.function, block.offset, block.size, block.instructions, block.hits,
+                block.kind, block.file, block.line});
+  }
+  column.finish();
 }
 
 /// One more than the number of the function with a counted block there; 0 if there is none.
@@ -110,20 +118,16 @@ std::uint64_t function_with(const RecordedCode& code, std::uint32_t module, std:
 }
 
 void write_edges(std::ostream& out, const RecordedCode& code) {
-  write_numbers(out, "data-edges", [&](NumberStream& numbers) {
-    for (const std::size_t i : most_executed(std::span(code.edges))) {
-      const RecordedCode::Edge& edge = code.edges[i];
-      const bool is_entry = edge.flow == core::EdgeFlow::entry;
-      for (const std::uint64_t number :
-           {is_entry ? 0 : function_with(code, edge.from_module, edge.from),
-            is_entry ? 0 : edge.from, function_with(code, edge.to_module, edge.to), edge.to,
-            edge.hits, static_cast<std::uint64_t>(edge.flow), std::uint64_t{edge.kind},
-            std::uint64_t{is_entry ? edge.to_module : edge.from_module},
-            std::uint64_t{edge.to_module}}) {
-        numbers.put(number);
-      }
-    }
-  });
+  NumberColumn column(out, "data-edges");
+  for (const std::size_t i : most_executed(std::span(code.edges))) {
+    const RecordedCode::Edge& edge = code.edges[i];
+    const bool is_entry = edge.flow == core::EdgeFlow::entry;
+    column.put({is_entry ? 0 : function_with(code, edge.from_module, edge.from),
+                is_entry ? 0 : edge.from, function_with(code, edge.to_module, edge.to), edge.to,
+                edge.hits, static_cast<std::uint64_t>(edge.flow), edge.kind,
+                is_entry ? edge.to_module : edge.from_module, edge.to_module});
+  }
+  column.finish();
 }
 
 }  // namespace
