@@ -159,7 +159,7 @@ struct CoverageOptions {
   std::vector<std::string> debug_dirs;
 };
 
-/// superprofiler report [RUN]
+/// superprofiler report [RUN]; superprofiler report --html [RUN] [-o FILE]
 struct ReportOptions {
   std::string run;           // a run's directory; "": the newest one
   std::optional<Sort> sort;  // nothing: self, or calls if nothing was sampled
@@ -172,6 +172,9 @@ struct ReportOptions {
   bool trace = false;  // of the calls of trace.sp, not of samples
   bool graph = false;  // with `trace`: the calls in the order of their times
   TraceCuts cuts;      // with `trace`: raw_times; with `graph`: all
+  bool html = false;   // a page, not a table
+  std::string output;  // with `html`: a file; "": report.html beside the run; "-": stdout
+  std::vector<std::string> debug_dirs;  // with `html`
 };
 
 /// A bound on how much more or less B may be than A: "total>5%", "F:calls>0", "F:self>10ms".

@@ -124,7 +124,11 @@ std::string report_help_text() {
       "a run; left out, the newest in output/. Self and total are sampled: time in\n"
       "the function, or in it and what it calls. Calls are counted; their kind is as in\n"
       "functions.tsv, mixed where a part was not counted to the end. F is a name with or\n"
-      "without parameters, a glob or a /regex/.\n\n";
+      "without parameters, a glob or a /regex/.\n"
+      "superprofiler report --html [RUN] [-o FILE]: writes a page for a browser, report.html\n"
+      "in the run's directory, which needs no other file and no network: flame graph,\n"
+      "icicle, callers and callees of a function, functions, blocks, edges, threads on a\n"
+      "time line, source and instructions of the hottest functions.\n\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::report)) {
       text += row.name == "by-thread" ? "      --by-thread             threads, not functions\n"
@@ -134,6 +138,8 @@ std::string report_help_text() {
                   ? "      --limit N               --graph: N begins and ends of calls [10000]\n"
               : row.name == "sort"
                   ? "      --sort BY               self, total, calls, max (--trace) [self]\n"
+              : row.name == "output"
+                  ? "  -o, --output FILE           --html: write there; -: stdout\n"
                   : line_in(row);
     }
   }

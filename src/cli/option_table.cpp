@@ -18,10 +18,11 @@ constexpr Commands kDoctorToo{record, doctor};
 constexpr Commands kLive{record, top};
 constexpr Commands kCounted{record, top, count};
 constexpr Commands kOfProcesses{record, doctor, dump, top, count, xray};
-constexpr Commands kOfNames{record, annotate, dump, top, count, convert, coverage, xray, symbols};
+constexpr Commands kOfNames{record,  annotate, dump,     top,  count,
+                            convert, report,   coverage, xray, symbols};
 constexpr Commands kSorted{report, top};
 constexpr Commands kTopOnly{top};
-constexpr Commands kFilesToo{record, count, convert, diff, coverage, symbols};
+constexpr Commands kFilesToo{record, count, convert, diff, coverage, symbols, report};
 constexpr Commands kFlame{record, diff};
 constexpr Commands kConvertOnly{convert};
 constexpr Commands kCoverageOnly{coverage};
@@ -177,6 +178,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      kJson},
     {"yaml", '\0', "", "xray: as llvm-xray extract prints it", Group::output, Completes::nothing,
      "", kXrayOnly},
+    {"html", '\0', "", "report: a page for a browser, report.html, with everything", Group::output,
+     Completes::nothing, "", kReportOnly},
     {"csv", '\0', "SEP", "symbols: cells separated by SEP, such as ;", Group::output,
      Completes::nothing, "", kSymbolsOnly},
     {"check", '\0', "FILE", "symbols: is FILE the debug file of BIN?", Group::output,

@@ -96,6 +96,29 @@ Result<void> read_trace_report(const Arguments& given, ReportOptions& options) {
   return {};
 }
 
+/// What is for --html alone.
+Result<void> read_html_report(const Arguments& given, ReportOptions& options) {
+  options.html = given.has("html");
+  options.output = given.last("output").value_or("");
+  options.debug_dirs = given.all("debug-dir");
+  if (!options.html && given.has("output")) {
+    return fail("report: -o is of --html: superprofiler report --html -o FILE");
+  }
+  if (given.has("output") && options.output.empty()) {
+    return fail("report --html: the name of the file is empty; leave it out or give one");
+  }
+  for (const char* const option :
+       {"json", "trace", "graph", "callers", "callees", "by-module", "by-thread", "sort",
+        "percent-limit", "from", "to", "limit", "raw-times"}) {
+    if (options.html && given.has(option)) {
+      return fail(fmt::format(
+          "report --html writes everything, to sort and search in the page: leave out --{}",
+          option));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ReportOptions> read_report(const Arguments& given) {
@@ -105,6 +128,9 @@ Result<ReportOptions> read_report(const Arguments& given) {
   }
   ReportOptions options;
   options.run = std::move(*run);
+  if (const auto read = read_html_report(given, options); !read) {
+    return tl::unexpected(read.error());
+  }
   if (const auto sort = given.last("sort")) {
     const auto known = read_sort(*sort);
     if (!known) {

@@ -30,11 +30,16 @@ constexpr std::array<std::string_view, 2> kRates{"interval", "frequency"};
 constexpr std::array<std::string_view, 2> kVerbosities{"quiet", "verbose"};
 constexpr std::array<std::string_view, 5> kInstruments{"no-instrumentation", "single", "coverage",
                                                        "trace", "tree"};
+/// Each is of a table of report, which --html does not print.
+constexpr std::array<std::string_view, 2> kPageOrJson{"html", "json"};
+constexpr std::array<std::string_view, 2> kPageOrSort{"html", "sort"};
+constexpr std::array<std::string_view, 2> kPageOrLimit{"html", "percent-limit"};
 
 std::vector<std::string_view> rivals_of(std::string_view option) {
   std::vector<std::string_view> rivals{option};
   using Options = std::span<const std::string_view>;
-  for (const Options group : {Options(kRates), Options(kVerbosities), Options(kInstruments)}) {
+  for (const Options group : {Options(kRates), Options(kVerbosities), Options(kInstruments),
+                              Options(kPageOrJson), Options(kPageOrSort), Options(kPageOrLimit)}) {
     if (std::find(group.begin(), group.end(), option) != group.end()) {
       rivals.insert(rivals.end(), group.begin(), group.end());
     }

@@ -7,7 +7,6 @@
 #include "core/module.h"
 
 namespace sp::profiler {
-namespace {
 
 FunctionKind kind_in_run(const RecordedFunction& function, const RecordedRun& run) {
   if (function.module == "[kernel]") {
@@ -33,8 +32,6 @@ FunctionKind kind_in_run(const RecordedFunction& function, const RecordedRun& ru
                                         : core::ModuleKind::unknown;
   return kind_of(&module);
 }
-
-}  // namespace
 
 NamedProfile named_profile(const RecordedRun& run, StackSource& stacks) {
   NamedProfile profile;

@@ -86,7 +86,8 @@ struct RecordedCode {
     std::uint32_t instructions = 0;
     std::uint64_t offset = 0;
     std::uint64_t hits = 0;
-    bool until = false;  // not counted to the end
+    bool until = false;      // not counted to the end
+    std::uint32_t kind = 0;  // of kinds
 
     [[nodiscard]] std::uint64_t executed() const { return hits * instructions; }
   };
@@ -99,6 +100,7 @@ struct RecordedCode {
     std::uint64_t hits = 0;
     bool to_the_end = true;  // kind "exact"
     bool until = false;      // not counted to the end; else perhaps not from the start
+    std::uint32_t kind = 0;  // of kinds
   };
   std::vector<std::string> modules;
   std::vector<std::string> files;   // the first is "": unknown
@@ -106,6 +108,7 @@ struct RecordedCode {
   std::vector<Block> blocks;        // by function and offset
   std::vector<Edge> edges;
   std::uint64_t blocks_to_the_end = 0;  // kind "exact"
+  std::vector<std::string> kinds{};     // of the hits: "exact", "exact-since:2.000"
 };
 
 }  // namespace sp::profiler

@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh RENDER_FLAMEGRAPH: tests the flame graph in headless Chromium. Exits with 77 and prints why
-# if it cannot.
+# run.sh RENDER_FLAMEGRAPH RENDER_REPORT: tests the flame graph and the page of report --html in
+# headless Chromium. Exits with 77 and prints why if it cannot.
 set -eu
 
 skip() {
@@ -8,9 +8,10 @@ skip() {
   exit 77
 }
 
-[ $# -eq 1 ] || { echo "usage: $0 RENDER_FLAMEGRAPH" >&2; exit 2; }
+[ $# -eq 2 ] || { echo "usage: $0 RENDER_FLAMEGRAPH RENDER_REPORT" >&2; exit 2; }
 RENDER=$(realpath "$1")
-export RENDER
+RENDER_REPORT=$(realpath "$2")
+export RENDER RENDER_REPORT
 cd "$(dirname "$0")"
 
 if [ -z "${CHROMIUM:-}" ]; then

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "commands/report/html.h"
 #include "commands/report/report_text.h"
 #include "commands/report/tables.h"
 #include "commands/report/trace_report.h"
@@ -136,6 +137,9 @@ int run(const cli::ReportOptions& options) {
   const auto directory = run_files::named_or_newest_run(options.run);
   if (!directory) {
     return fail(directory.error());
+  }
+  if (options.html) {
+    return report_html(options, *directory);
   }
   if (options.trace) {
     return report_trace(options, *directory);

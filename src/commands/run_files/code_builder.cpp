@@ -26,14 +26,16 @@ void CodeBuilder::add(const Block& block) {
     code_.functions.push_back({module, block.function, block.function_start});
   }
   code_.blocks.push_back({place->second, files_.of(block.file), block.line, block.size,
-                          block.instructions, block.offset, block.hits, block.until});
+                          block.instructions, block.offset, block.hits, block.until,
+                          kinds_.of(block.kind)});
   code_.blocks_to_the_end += block.to_the_end ? 1 : 0;
 }
 
 void CodeBuilder::add(RecordedCode::Edge edge, const std::string& from_module,
-                      const std::string& to_module) {
+                      const std::string& to_module, const std::string& kind) {
   edge.from_module = modules_.of(from_module);
   edge.to_module = modules_.of(to_module);
+  edge.kind = kinds_.of(kind);
   code_.edges.push_back(edge);
 }
 

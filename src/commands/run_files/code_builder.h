@@ -37,17 +37,20 @@ class CodeBuilder {
     std::uint32_t line = 0;
     bool to_the_end = true;  // kind "exact"
     bool until = false;      // not counted to the end
+    std::string kind{};
   };
 
-  CodeBuilder() : modules_(code_.modules), files_(code_.files) { files_.of(""); }
+  CodeBuilder() : modules_(code_.modules), files_(code_.files), kinds_(code_.kinds) {
+    files_.of("");
+  }
   CodeBuilder(const CodeBuilder&) = delete;
   CodeBuilder& operator=(const CodeBuilder&) = delete;
   ~CodeBuilder() = default;
 
   void add(const Block& block);
-  /// `edge` without its modules.
+  /// `edge` without its modules and its kind.
   void add(profiler::RecordedCode::Edge edge, const std::string& from_module,
-           const std::string& to_module);
+           const std::string& to_module, const std::string& kind);
   [[nodiscard]] profiler::RecordedCode finish();
 
  private:
@@ -56,6 +59,7 @@ class CodeBuilder {
   profiler::RecordedCode code_;
   TextNumbers modules_;
   TextNumbers files_;
+  TextNumbers kinds_;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::string>, std::uint32_t> functions_;
 };
 

@@ -46,10 +46,11 @@ bool add_block(const TsvFile& row, CodeBuilder& code) {
     return false;
   }
   profiler::SourcePlace source = profiler::source_place(row.text(8));
-  code.add(CodeBuilder::Block{
-      row.text(0), row.text(2), *offset - *in_function, *offset, static_cast<std::uint32_t>(*size),
-      static_cast<std::uint32_t>(*instructions), *hits, std::move(source.file),
-      static_cast<std::uint32_t>(source.line), row.raw(7) == kToTheEnd, ends_early(row.raw(7))});
+  code.add(CodeBuilder::Block{row.text(0), row.text(2), *offset - *in_function, *offset,
+                              static_cast<std::uint32_t>(*size),
+                              static_cast<std::uint32_t>(*instructions), *hits,
+                              std::move(source.file), static_cast<std::uint32_t>(source.line),
+                              row.raw(7) == kToTheEnd, ends_early(row.raw(7)), row.text(7)});
   return true;
 }
 
@@ -88,7 +89,7 @@ Result<void> read_edges(const std::string& path, CodeBuilder& code,
     }
     code.add({0, 0, *flow, file->number(1).value_or(0), *to, *hits, file->raw(6) == kToTheEnd,
               ends_early(file->raw(6))},
-             file->text(0), file->text(2));
+             file->text(0), file->text(2), file->text(6));
   }
   if (!file->damage().empty()) {
     notes.push_back(file->damage());

@@ -65,7 +65,7 @@ bool is_of_file(const core::XrayIds& ids, const std::string& path) {
 
 /// NOPs lead from there to the function, as -fpatchable-function-entry=N,M leaves M in front of
 /// one.
-bool leads_to(const core::ElfImage& image, std::uint64_t from, std::uint64_t function) {
+bool nops_lead_to(const core::ElfImage& image, std::uint64_t from, std::uint64_t function) {
   const auto code = core::cut(image.bytes_at(from), 0, function - from);
   const std::size_t nops = image.machine() == EM_AARCH64 ? arch::aarch64::nop_bytes(code)
                                                          : arch::x86_64::nop_bytes(code);
@@ -85,7 +85,7 @@ std::set<std::uint64_t> functions_at(const core::ElfImage& image,
     const bool is_inside = around != nullptr && place < around->end;
     const bool is_first =
         is_inside && (place == around->begin || place == around->begin + kLandingPad);
-    if (!is_first && behind != functions.end() && leads_to(image, place, behind->begin)) {
+    if (!is_first && behind != functions.end() && nops_lead_to(image, place, behind->begin)) {
       begins.insert(behind->begin);
     } else if (is_inside) {
       begins.insert(around->begin);

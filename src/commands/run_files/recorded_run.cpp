@@ -8,6 +8,7 @@
 #include "commands/run_files/finished_run.h"
 #include "commands/run_files/recorded_stacks.h"
 #include "commands/run_files/recording_file.h"
+#include "profiler/counted_span.h"
 
 namespace sp::run_files {
 namespace {
@@ -99,16 +100,17 @@ Result<profiler::RecordedCode> recorded_code(const std::string& run,
   CodeBuilder code;
   reader.for_each_block([&](const profiler::RecordingBlock& block) {
     const profiler::RecordingCode& function = reader.code()[block.code];
-    code.add(CodeBuilder::Block{path(function.module), std::string(function.name), function.start,
-                                block.offset, block.size, block.instructions, block.hits,
-                                std::string(block.file), block.line, block.span.is_whole(),
-                                block.span.until.has_value()});
+    code.add(CodeBuilder::Block{
+        path(function.module), std::string(function.name), function.start, block.offset, block.size,
+        block.instructions, block.hits, std::string(block.file), block.line, block.span.is_whole(),
+        block.span.until.has_value(), profiler::kind_text(block.span, core::TimePoint{})});
   });
   reader.for_each_edge([&](const profiler::RecordingEdge& edge) {
     const bool is_entry = edge.flow == core::EdgeFlow::entry;
     code.add({0, 0, edge.flow, is_entry ? 0 : edge.from, edge.to, edge.hits, edge.span.is_whole(),
               edge.span.until.has_value()},
-             path(edge.from_module), path(edge.to_module));
+             path(edge.from_module), path(edge.to_module),
+             profiler::kind_text(edge.span, core::TimePoint{}));
   });
   if (!reader.damage().empty()) {
     notes.push_back(reader.damage());

@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "profiler/named_profile.h"
 #include "profiler/text.h"
 
 namespace sp::run_files {
@@ -43,7 +42,7 @@ void RecordedStacks::build_tree() {
   }
   const auto& nodes = recording_.reader.nodes();
   const std::vector<std::uint64_t> sums = recording_.reader.sums();
-  std::vector<std::uint32_t> named_as(nodes.size(), CallTree::kRoot);
+  named_as_.assign(nodes.size(), CallTree::kRoot);
   pc_only_.resize(names.size());
   for (std::uint32_t node = Profile::kPcOnlyRoot + 1; node < nodes.size(); ++node) {
     const auto here = names_.at(nodes[node].place);
@@ -51,11 +50,11 @@ void RecordedStacks::build_tree() {
       pc_only_[here.back()] += sums[node];
       continue;
     }
-    std::uint32_t at = named_as[nodes[node].parent];
+    std::uint32_t at = named_as_[nodes[node].parent];
     for (const std::uint32_t function : here) {
       at = tree_.child(at, same_as[function]);
     }
-    named_as[node] = at;
+    named_as_[node] = at;
     tree_.add_self(at, sums[node]);
   }
 }
@@ -89,11 +88,26 @@ void RecordedStacks::for_each(const Visit& visit) {
       [](std::uint32_t) {});
 }
 
+std::vector<std::uint32_t> RecordedStacks::stack_numbers() const {
+  const auto& nodes = tree_.nodes();
+  std::vector<std::uint32_t> of_tree(nodes.size());
+  std::uint32_t last = 0;
+  profiler::walk(
+      profiler::SortedChildren(tree_, ranks_),
+      [&](std::uint32_t node, std::size_t) { of_tree[node] = nodes[node].self > 0 ? ++last : 0; },
+      [](std::uint32_t) {});
+  std::vector<std::uint32_t> numbers(named_as_.size());
+  for (std::size_t node = 0; node < numbers.size(); ++node) {
+    numbers[node] = of_tree[named_as_[node]];
+  }
+  return numbers;
+}
+
 std::vector<RecordedFunction> RecordedStacks::rows() const {
   std::vector<RecordedFunction> rows;
   for (std::uint32_t i = 0; i < names_.functions().size(); ++i) {
     const RecordedFunction& function = names_.functions()[i];
-    if (profiler::has_row(names_.kind_of(i)) &&
+    if (may_be_row(i) &&
         (function.self_samples > 0 || function.total_samples > 0 || function.calls)) {
       rows.push_back(function);
     }

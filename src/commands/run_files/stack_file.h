@@ -27,6 +27,7 @@ class StackFile final : public RunStacks {
     return functions_;
   }
   void for_each(const Visit& visit) override;
+  [[nodiscard]] bool may_be_row(std::uint32_t function) const override { return function < rows_; }
   [[nodiscard]] std::vector<profiler::RecordedFunction> rows() const override {
     return {functions_.begin(), functions_.begin() + static_cast<std::ptrdiff_t>(rows_)};
   }

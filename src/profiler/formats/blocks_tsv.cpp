@@ -41,7 +41,9 @@ class ModuleTable {
   ModuleCells unknown_;
 };
 
-std::string_view word(core::EdgeFlow flow) {
+}  // namespace
+
+std::string_view flow_word(core::EdgeFlow flow) {
   switch (flow) {
     case core::EdgeFlow::jump:
       return "jump";
@@ -60,8 +62,6 @@ std::string_view word(core::EdgeFlow flow) {
   }
   return "";
 }
-
-}  // namespace
 
 void write_blocks_tsv(std::ostream& out, const NamedCode& code, const CountsContext& context) {
   const ModuleTable modules(context.modules);
@@ -92,7 +92,7 @@ void write_edges_tsv(std::ostream& out, const NamedCode& code, const CountsConte
         edge.flow == core::EdgeFlow::entry ? std::string() : fmt::format("{:#x}", edge.from.offset);
     out << fmt::format("{}\t{}\t{}\t{:#x}\t{}\t{}\t{}\n", modules.of(edge.from.module).path, from,
                        modules.of(edge.to.module).path, edge.to.offset, edge.hits,
-                       context.kind(edge.span), word(edge.flow));
+                       context.kind(edge.span), flow_word(edge.flow));
   }
 }
 

@@ -11,8 +11,6 @@
 namespace sp::profiler {
 namespace {
 
-constexpr unsigned kShades = 16;
-
 constexpr FlameFamily kExecutable = {'e', "program", 6, 36, 84, 92, 60, 66};
 constexpr FlameFamily kLibrary = {'l', "library", 38, 54, 82, 92, 58, 68};
 constexpr FlameFamily kJit = {'j', "JIT", 88, 138, 42, 56, 56, 66};
@@ -84,16 +82,19 @@ std::string colour_class(const FlameFamily& family, std::string_view name, bool 
   return fmt::format("{}{}", letter, hash_of(name) % kShades);
 }
 
+std::string shade_colour(const FlameFamily& family, unsigned number, bool inlined, bool dark) {
+  const auto [hue, saturation, lightness] = shade(family, number);
+  const double dimmed = dark ? lightness - 7 : lightness;
+  const double muted = dark ? saturation * 0.82 : saturation;
+  return hex_colour(hue, muted, inlined ? dimmed + (100 - dimmed) * (dark ? 0.30 : 0.45) : dimmed);
+}
+
 std::string colour_rules(const FlameFamily& family, bool dark) {
   std::string rules;
   for (unsigned number = 0; number < kShades; ++number) {
-    const auto [hue, saturation, lightness] = shade(family, number);
-    const double dimmed = dark ? lightness - 7 : lightness;
-    const double muted = dark ? saturation * 0.82 : saturation;
-    const double inlined = dimmed + (100 - dimmed) * (dark ? 0.30 : 0.45);
     rules += fmt::format(".{}{}{{fill:{}}}.{}{}{{fill:{}}}\n", family.letter, number,
-                         hex_colour(hue, muted, dimmed), capital(family.letter), number,
-                         hex_colour(hue, muted, inlined));
+                         shade_colour(family, number, false, dark), capital(family.letter), number,
+                         shade_colour(family, number, true, dark));
   }
   return rules;
 }

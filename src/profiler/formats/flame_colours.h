@@ -22,7 +22,12 @@ struct FlameFamily {
 /// The same name has the same shade in every picture.
 [[nodiscard]] std::string colour_class(const FlameFamily& family, std::string_view name,
                                        bool inlined);
-/// Rules for all shades of a family, as CSS; the dark scheme is a little less bright.
+/// How many shades a family has.
+constexpr unsigned kShades = 16;
+/// "#rrggbb" of one of them; the dark scheme is a little less bright.
+[[nodiscard]] std::string shade_colour(const FlameFamily& family, unsigned number, bool inlined,
+                                       bool dark);
+/// Rules for all shades of a family, as CSS.
 [[nodiscard]] std::string colour_rules(const FlameFamily& family, bool dark);
 /// "#rrggbb"; degrees, percent, percent.
 [[nodiscard]] std::string hex_colour(double hue, double saturation, double lightness);

@@ -34,6 +34,17 @@ TEST(Report, takes_a_run_and_what_to_show) {
   EXPECT_EQ(reported({"report", "--callees", "g"}).callees, "g");
 }
 
+TEST(Report, as_a_page_takes_a_file) {
+  const ReportOptions options =
+      reported({"report", "--html", "output/a-7", "-o", "-", "--debug-dir", "/d"});
+  EXPECT_TRUE(options.html);
+  EXPECT_EQ(options.run, "output/a-7");
+  EXPECT_EQ(options.output, "-");
+  EXPECT_EQ(options.debug_dirs, std::vector<std::string>{"/d"});
+  EXPECT_EQ(reported({"report", "--html"}).output, "");
+  EXPECT_FALSE(reported({"report"}).html);
+}
+
 TEST(Report, of_a_trace_takes_what_its_calls_have) {
   const ReportOptions table =
       reported({"report", "--trace", "--sort", "max", "--by-thread", "--raw-times"});

@@ -55,6 +55,7 @@ TEST(Settings, give_way_to_what_excludes_them) {
 TEST(Settings, are_for_the_command_that_has_the_option) {
   const Settings both = in_file("percent-limit = 3\nformat = 'pprof'\ninterval = 300");
   EXPECT_EQ(merged({"report", "RUN"}, both), "report --percent-limit=3 RUN");
+  EXPECT_EQ(merged({"report", "--html"}, both), "report --html");
   EXPECT_EQ(merged({"convert"}, both), "convert --format=pprof");
   EXPECT_EQ(merged({"--", "report"}, both), "--interval=300 -- report");
 }
