@@ -39,6 +39,7 @@ Profiler::Profiler(ProfilerOptions options, core::Channel<core::Record>& records
     : options_(std::move(options)),
       records_(records),
       namer_(std::move(namer)),
+      reused_(*namer_, [this](const core::ModuleSeen& seen) { take(core::Record(seen)); }),
       directory_(std::move(directory)),
       profile_(options_.by_thread, options_.max_nodes),
       crashes_(directory_),
@@ -140,6 +141,7 @@ void Profiler::take(core::Record&& record) {
         }
         if constexpr (std::is_same_v<Detail, core::ModuleSeen>) {
           namer_->add_module(detail.module);
+          reused_.add(detail.module);
           if (detail.module.kind == core::ModuleKind::file) {
             unopened_.insert(detail.module.id);
           }

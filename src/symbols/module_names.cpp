@@ -6,6 +6,7 @@
 
 #include "symbols/debug_files.h"
 #include "symbols/demangle.h"
+#include "symbols/jit_names.h"
 #include "symbols/mini_debug_info.h"
 
 namespace sp::symbols {
@@ -145,28 +146,6 @@ class ElfNames : public ModuleNames {
   std::optional<DwarfLines> lines_;
 };
 
-/// The code that one process's JIT compiler generated.
-class JitNames : public ModuleNames {
- public:
-  JitNames(const core::Module& module, const std::string& root)
-      : path_(module.path), map_(module.process.pid, root) {}
-
-  std::vector<NamedFrame> name(std::uint64_t address) override {
-    map_.refresh();
-    const auto found = map_.symbols().find(address);
-    if (!found) {
-      return {{offset_name(path_, address), false, address, false, std::nullopt}};
-    }
-    return {{demangle(found->name), true, found->begin, false, std::nullopt}};
-  }
-
-  [[nodiscard]] bool may_learn() const override { return true; }
-
- private:
-  std::string path_;
-  PerfMap map_;
-};
-
 /// Code without a readable file.
 class OffsetNames : public ModuleNames {
  public:
@@ -191,7 +170,7 @@ std::string offset_name(const std::string& path, std::uint64_t offset) {
 std::unique_ptr<ModuleNames> open_module(const core::Module& module, const std::string& root,
                                          const SymbolizerOptions& options) {
   if (module.kind == core::ModuleKind::jit) {
-    return std::make_unique<JitNames>(module, root);
+    return open_jit_code(module, root);
   }
   if (module.image == nullptr) {
     return std::make_unique<OffsetNames>(module.path);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/address.h"
+#include "core/clock.h"
 #include "core/module.h"
 #include "symbols/source_line.h"
 
@@ -51,6 +52,13 @@ class Symbolizer {
   /// reference is valid until the next call. A return address is looked up one byte back.
   [[nodiscard]] const std::vector<NamedFrame>& name(core::ModuleOffset where,
                                                     bool is_return_address);
+
+  /// Which of the functions that a JIT compiler has put at `where`, one after the other, was there
+  /// at `time`: 0 for the first one, and for all other code. name() tells that one from now on.
+  [[nodiscard]] std::uint32_t generation(core::ModuleOffset where, bool is_return_address,
+                                         core::TimePoint time);
+  /// Makes `id` a module with the functions of one generation (not 0) of a JIT module.
+  void add_generation(core::ModuleId id, core::ModuleId jit, std::uint32_t generation);
 
   /// Of the function in [begin, end), ELF virtual addresses of a module.
   [[nodiscard]] FunctionLines lines_of(core::ModuleId module, std::uint64_t begin,
