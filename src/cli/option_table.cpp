@@ -19,6 +19,8 @@ constexpr Commands kLive{record, top};
 constexpr Commands kCounted{record, top, count};
 constexpr Commands kOfProcesses{record, doctor, dump, top, count, xray};
 constexpr Commands kOfNames{record, annotate, dump, top, count, convert, coverage, xray, symbols};
+constexpr Commands kShowProgress{record, annotate, dump, count, convert,
+                                 report, coverage, diff, xray,  symbols};
 constexpr Commands kSorted{report, top};
 constexpr Commands kTopOnly{top};
 constexpr Commands kFilesToo{record, count, convert, diff, coverage, symbols};
@@ -186,7 +188,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
 
     {"quiet", 'q', "", "errors only", Group::terminal},
     {"verbose", 'v', "", "say more", Group::terminal},
-    {"no-progress", '\0', "", "no status line", Group::terminal},
+    {"no-progress", '\0', "", "no status line, no progress line", Group::terminal,
+     Completes::nothing, "", kShowProgress},
     {"color", '\0', "WHEN", "auto, always or never [auto]", Group::terminal, Completes::choices,
      "auto always never", kDoctorToo},
 

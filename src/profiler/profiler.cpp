@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "core/log.h"
+#include "core/progress_line.h"
 #include "profiler/coverage_files.h"
 #include "profiler/describe.h"
 #include "profiler/formats/blocks_tsv.h"
@@ -153,6 +154,8 @@ void Profiler::take(core::Record&& record) {
 }
 
 core::Result<WrittenRun> Profiler::finish(const core::RunFacts& facts) {
+  const core::ProgressLine progress("naming functions");
+  namer_->ask_server();
   auto written = write_files(facts, false);
   if (tree_) {
     tree_->finish(facts);

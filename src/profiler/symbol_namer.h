@@ -15,6 +15,7 @@ class SymbolNamer final : public Namer {
   void add_module(const core::Module& module) override;
   [[nodiscard]] const std::vector<symbols::NamedFrame>& name(core::ModuleOffset where,
                                                              bool is_return_address) override;
+  void ask_server() override { symbolizer_.ask_server(); }
   [[nodiscard]] std::uint32_t generation(core::ModuleOffset where, bool is_return_address,
                                          core::TimePoint time) override {
     return symbolizer_.generation(where, is_return_address, time);

@@ -101,6 +101,19 @@ void Symbolizer::add_module(const core::Module& module) {
   state_->modules.insert_or_assign(module.id, std::move(known));
 }
 
+void Symbolizer::ask_server() {
+  if (state_->options.server == nullptr || !std::exchange(state_->options.server_later, false)) {
+    return;
+  }
+  for (auto& [id, known] : state_->modules) {
+    if (known.names != nullptr && known.names->lacks_debug_file()) {
+      known.names.reset();
+      std::erase_if(state_->answers,
+                    [of = id](const auto& answer) { return answer.first.module == of; });
+    }
+  }
+}
+
 const std::vector<NamedFrame>& Symbolizer::name(core::ModuleOffset where, bool is_return_address) {
   if (is_return_address) {
     where.offset -= 1;

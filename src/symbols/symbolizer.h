@@ -9,6 +9,7 @@
 #include "core/address.h"
 #include "core/clock.h"
 #include "core/module.h"
+#include "symbols/debug_server.h"
 #include "symbols/source_line.h"
 
 namespace sp::symbols {
@@ -33,6 +34,10 @@ struct SymbolizerOptions {
   std::vector<std::string> debug_directories;
   /// False if lines and inlined frames are not wanted; they require reading DWARF.
   bool source_lines = true;
+  /// Asked for debug files that are in no directory; null: none.
+  std::shared_ptr<DebugServer> server;
+  /// The server is not asked before ask_server() is called.
+  bool server_later = false;
 };
 
 /// Symbolizes addresses. Runs on the one thread that owns it (libdw handles must not be shared).
@@ -47,6 +52,10 @@ class Symbolizer {
   /// Adds a module. Its file is read at the first lookup. Call this while the module's process
   /// lives, because it opens what only the process shows (its mount namespace, its JIT's map).
   void add_module(const core::Module& module);
+
+  /// From now on the server of the options is asked; files that were read without debug information
+  /// are read again. Call this while nothing waits for names.
+  void ask_server();
 
   /// The functions at an address, innermost inlined one first; never empty. Results are cached; the
   /// reference is valid until the next call. A return address is looked up one byte back.

@@ -75,7 +75,8 @@ class Listing {
       : function_(function),
         image_(*module.image),
         disassembler_(image_.machine()),
-        symbolizer_({.debug_directories = options.debug_dirs}) {
+        symbolizer_({.debug_directories = options.debug_dirs,
+                     .server = symbols::DebugServer::of_environment()}) {
     symbolizer_.add_module(module);
   }
 

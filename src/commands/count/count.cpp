@@ -49,7 +49,10 @@ class Count {
         patterns_(patterns),
         analysis_(patterns),
         session_({supervisor_options(options, analysis_), std::nullopt, {}}, guardian),
-        namer_({options.run.debug_dirs, true}),
+        namer_({options.run.debug_dirs, true, symbols::DebugServer::of_environment({[this] {
+                  return session_.supervisor().user_requests().interrupts.load();
+                }}),
+                true}),
         profile_(
             options.query, namer_,
             [this](const core::Module& module, std::uint64_t offset) {
@@ -116,6 +119,7 @@ void Count::watch() {
     if (has_tables && !options_.json) {
       write("all together:\n");
     }
+    namer_.ask_server();
     show(profile_.whole(core::Clock::now()));
     show_notes();
   }
