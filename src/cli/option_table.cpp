@@ -155,7 +155,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::nothing, "", kReportOnly},
     {"fail-on", '\0', "RULE", "diff: status 1 if RULE is broken: total>5%, F:calls>0",
      Group::output, Completes::nothing, "", kDiffOnly},
-    {"args", '\0', "VALUES", "count: by arguments: arg1:s,arg2:d", Group::output,
+    {"args", '\0', "VALUES", "count: by arguments: arg1:s,path,size:x; all", Group::output,
      Completes::nothing, "", kCountOnly},
     {"ret", '\0', "TYPE", "count: by what they return: d u x p c f s", Group::output,
      Completes::choices, "d u x p c f s", kCountOnly},

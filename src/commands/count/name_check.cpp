@@ -79,19 +79,29 @@ core::Result<void> check_files(const cli::CountOptions& options, const FunctionP
   return core::fail(no_such_function(options.patterns, names, looked_at));
 }
 
+std::vector<NamedFile> files_of_process(const cli::CountOptions& options) {
+  const auto process = xray::read_process(*options.run.pid);
+  if (!process) {
+    return {};
+  }
+  std::error_code error;
+  const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", *options.run.pid), error);
+  std::vector<NamedFile> files;
+  for (const core::Module& module : process->modules) {
+    if (module.image != nullptr) {
+      files.push_back({module.path, module.root, module.path == program.string(), module.image});
+    }
+  }
+  return files;
+}
+
 core::Result<void> check_process(const cli::CountOptions& options,
                                  const FunctionPatterns& patterns) {
   const auto process = xray::read_process(*options.run.pid);
   if (!process) {
     return {};  // the attach says why
   }
-  std::error_code error;
-  const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", *options.run.pid), error);
-  std::vector<NamedFile> files;
-  for (const core::Module& module : process->modules) {
-    files.push_back({module.path, module.root, module.path == program.string(), module.image});
-  }
-  return check_files(options, patterns, files);
+  return check_files(options, patterns, files_of_process(options));
 }
 
 /// As execvp(3) finds it; "" if it does not.
@@ -161,6 +171,11 @@ std::string no_such_function(const std::vector<cli::CountPattern>& patterns,
   return fmt::format("{}: no function of {} has that name; {}", what, where,
                      near.empty() ? "superprofiler symbols FILE lists them"
                                   : fmt::format("near: {}", fmt::join(near, ", ")));
+}
+
+std::vector<NamedFile> known_files(const cli::CountOptions& options) {
+  return options.run.pid ? files_of_process(options)
+                         : find_needed(find_program(options.run.command.front()));
 }
 
 core::Result<void> check_names(const cli::CountOptions& options, const FunctionPatterns& patterns) {
