@@ -20,7 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::atomic<bool> forbidden{false};
+std::atomic<bool> g_forbidden{false};
+thread_local bool g_forbidden_here = false;
 
 void write_to_terminal(std::string_view text) {
   // A line that cannot be written is no loss.
@@ -55,8 +56,10 @@ class Tasks {
   }
 
   void hide() {
-    const std::lock_guard lock(mutex_);
-    erase();
+    if (is_shown_) {  // a forked child has the mutex as it was, but nothing is shown when we fork
+      const std::lock_guard lock(mutex_);
+      erase();
+    }
   }
 
   void end(const std::string* text) {
@@ -104,7 +107,7 @@ class Tasks {
   std::chrono::steady_clock::time_point begun_;
   std::thread thread_;
   bool is_over_ = false;
-  bool is_shown_ = false;
+  std::atomic<bool> is_shown_{false};
 };
 
 Tasks& tasks() {
@@ -134,10 +137,13 @@ void ProgressLine::set(std::string text) {
 
 void ProgressLine::hide() { tasks().hide(); }
 
-void ProgressLine::forbid() { forbidden = true; }
+void ProgressLine::forbid() { g_forbidden = true; }
+
+void ProgressLine::forbid_on_this_thread() { g_forbidden_here = true; }
 
 bool ProgressLine::allowed() {
-  return !forbidden && log_level() != LogLevel::quiet && ::isatty(STDERR_FILENO) == 1;
+  return !g_forbidden && !g_forbidden_here && log_level() != LogLevel::quiet &&
+         ::isatty(STDERR_FILENO) == 1;
 }
 
 }  // namespace sp::core

@@ -26,6 +26,8 @@ class ProgressLine {
   static void hide();
   /// --no-progress: called once, before the threads start.
   static void forbid();
+  /// For the ptrace thread: its target would wait where the terminal does.
+  static void forbid_on_this_thread();
   /// True if lines may be shown. They are not while the process is in the background.
   [[nodiscard]] static bool allowed();
 

@@ -95,7 +95,7 @@ core::Duration patience() {
   return std::chrono::seconds(wanted);
 }
 
-std::atomic<int> own_interrupts{0};
+std::atomic<int> g_interrupts{0};
 
 /// While it lives SIGINT is counted and does not end the process.
 class InterruptCount {
@@ -105,7 +105,7 @@ class InterruptCount {
     is_ours_ = before_.sa_handler == SIG_DFL && (before_.sa_flags & SA_SIGINFO) == 0;
     if (is_ours_) {
       struct sigaction action {};
-      action.sa_handler = [](int) { ++own_interrupts; };
+      action.sa_handler = [](int) { ++g_interrupts; };
       ::sigaction(SIGINT, &action, nullptr);
     }
   }
@@ -143,7 +143,7 @@ class DebugServer::Download {
 
  private:
   [[nodiscard]] int interrupts() const {
-    return options_.interrupts ? options_.interrupts() : own_interrupts.load();
+    return options_.interrupts ? options_.interrupts() : g_interrupts.load();
   }
 
   /// Before a server has answered, `done` is the number of calls; then bytes.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <chrono>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -58,6 +59,8 @@ JitDumpFile::JitDumpFile(pid_t pid, std::string root) : owner_(pid), root_(std::
 }
 
 void JitDumpFile::look_for() {
+  constexpr std::chrono::milliseconds kBetweenLooks{200};
+  look_next_ = core::Clock::now() + kBetweenLooks;
   for (const std::string& path : mapped_dumps(owner_)) {
     fd_ = owner_.open(AT_FDCWD, root_ + path);
     if (fd_.valid()) {
@@ -67,8 +70,7 @@ void JitDumpFile::look_for() {
 }
 
 void JitDumpFile::refresh() {
-  if (!fd_.valid() && asked_++ >= ask_next_) {
-    ask_next_ = 2 * asked_;
+  if (!fd_.valid() && core::Clock::now() >= look_next_) {
     look_for();
   }
   struct stat status {};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/clock.h"
 #include "core/fd.h"
 #include "symbols/jit_dump.h"
 #include "symbols/jit_owner.h"
@@ -29,9 +30,7 @@ class JitDumpFile {
   std::string root_;
   core::UniqueFd fd_;
   std::int64_t read_size_ = 0;
-  // A process without a dump is asked less and less often, since its maps may be long.
-  std::uint64_t asked_ = 0;
-  std::uint64_t ask_next_ = 0;
+  core::TimePoint look_next_;  // the maps of a process may be long
   JitDump dump_;
 };
 

@@ -235,28 +235,29 @@ bool takes_address_of_result(Dwarf_Die& type, unsigned machine) {
 }
 
 std::string type_text(Dwarf_Die& type) {
+  std::string front;
   std::string behind;
   Dwarf_Die die = type;
   for (int depth = 0; depth < kDeepest; ++depth) {
     const int tag = dwarf_tag(&die);
-    std::string before;
+    auto next = type_of(die);
     if (tag == DW_TAG_pointer_type) {
-      behind = "*" + behind;
+      behind.insert(0, "*");
     } else if (tag == DW_TAG_reference_type) {
-      behind = "&" + behind;
+      behind.insert(0, "&");
     } else if (tag == DW_TAG_rvalue_reference_type) {
-      behind = "&&" + behind;
+      behind.insert(0, "&&");
+    } else if (tag == DW_TAG_const_type && next && dwarf_tag(&*next) == DW_TAG_pointer_type) {
+      behind.insert(0, " const");
     } else if (tag == DW_TAG_const_type) {
-      behind = " const" + behind;
+      front = "const ";
     } else if (tag != DW_TAG_volatile_type && tag != DW_TAG_restrict_type) {
       const std::string_view name = plain_name(die);
-      return (name.empty() ? std::string(tag == DW_TAG_subroutine_type ? "function" : "?")
-                           : std::string(name)) +
-             behind;
+      front += name.empty() ? tag == DW_TAG_subroutine_type ? "function" : "?" : name;
+      return front + behind;
     }
-    const auto next = type_of(die);
     if (!next) {
-      return "void" + behind;
+      return front + "void" + behind;
     }
     die = *next;
   }

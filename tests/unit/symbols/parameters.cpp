@@ -132,7 +132,7 @@ std::string parameters_of_member(Member member) {
 TEST(Parameters, of_c_have_names_types_and_places) {
   EXPECT_EQ(
       parameters_of(c_scalars),
-      std::string("char const* path=s/8@1, unsigned int size=u/4@2, unsigned char byte=u/1@3, "
+      std::string("const char* path=s/8@1, unsigned int size=u/4@2, unsigned char byte=u/1@3, "
                   "bool flag=u/1@4, char letter=c/1@5, long int wide=d/8@6, "
                   "short int on_stack=d/2@7, Colour last=u/1@8"));
   EXPECT_EQ(parameters_of(c_nothing), "");
@@ -148,17 +148,17 @@ TEST(Parameters, that_are_structures_take_what_the_convention_gives_them) {
 #if defined(__x86_64__)
   EXPECT_EQ(parameters_of(c_large_result), "int number=d/4@2");
   EXPECT_EQ(parameters_of(c_structures),
-            "Pair pair@0, Triple triple@0, Pair const* pointer=p/8@2, void** last=p/8@3");
+            "Pair pair@0, Triple triple@0, const Pair* pointer=p/8@2, void** last=p/8@3");
 #else
   EXPECT_EQ(parameters_of(c_large_result), "int number=d/4@1");
   EXPECT_EQ(parameters_of(c_structures),
-            "Pair pair@0, Triple triple@0, Pair const* pointer=p/8@4, void** last=p/8@5");
+            "Pair pair@0, Triple triple@0, const Pair* pointer=p/8@4, void** last=p/8@5");
 #endif
 }
 
 TEST(Parameters, of_member_functions_begin_with_this) {
   EXPECT_EQ(parameters_of_member(&Widget::resize),
-            "Widget* const this=p/8@1, int width=d/4@2, string const& title=p/8@3");
+            "Widget* const this=p/8@1, int width=d/4@2, const string& title=p/8@3");
 }
 
 TEST(Parameters, of_classes_with_a_destructor_are_addresses) {
