@@ -129,7 +129,7 @@ class DebugServer::Download {
  public:
   Download(const Options& options, const std::string& whose)
       : options_(options),
-        what_("downloading debug information of " + whose),
+        what_("downloading debug information of " + whose.substr(whose.rfind('/') + 1)),
         line_(what_),
         interrupts_(interrupts()) {}
 

@@ -257,7 +257,7 @@ std::string type_text(Dwarf_Die& type) {
       return front + behind;
     }
     if (!next) {
-      return front + "void" + behind;
+      return front.append("void").append(behind);
     }
     die = *next;
   }
