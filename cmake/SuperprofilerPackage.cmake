@@ -22,6 +22,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME superprofiler)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS libcurl4) # --push loads it
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS libdebuginfod1) # loaded where DEBUGINFOD_URLS is set
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
     "superprofiler samples running programs, counts their basic blocks exactly, and writes
  flame graphs and tables. It needs ptrace(2) and nothing else: no recompilation, no

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -48,14 +49,28 @@ std::optional<unsigned> argument_number(std::string_view name) {
              : std::nullopt;
 }
 
+bool is_identifier(std::string_view name) {
+  const auto is_inner = [](char c) {
+    return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z') || c < 0;
+  };
+  return !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
+         std::all_of(name.begin(), name.end(), is_inner);
+}
+
 Result<CallValue> read_value(std::string_view option, std::string_view text) {
   const std::string_view name = text.substr(0, text.find(':'));
   const auto number = argument_number(name);
-  if (!number) {
-    return fail(
-        fmt::format("{}: '{}' is no value of a call; write arg1, arg2:s, ..", option, text));
+  if (!number && !is_identifier(name)) {
+    return fail(fmt::format(
+        "{}: '{}' is no value of a call; write arg1, arg2:s, .. or the names of parameters", option,
+        text));
   }
-  CallValue value{*number, ValueType::signed_number};
+  CallValue value{number.value_or(CallValue::kByName), ValueType::signed_number};
+  if (!number) {
+    value.name = name;
+    value.has_type = name.size() < text.size();
+  }
   if (name.size() < text.size()) {
     const auto type = read_value_type(option, text.substr(name.size() + 1));
     if (!type) {
@@ -65,7 +80,7 @@ Result<CallValue> read_value(std::string_view option, std::string_view text) {
   }
   const unsigned most =
       value.type == ValueType::floating ? CallQuery::kMostFloating : CallQuery::kMostArguments;
-  if (*number > most) {
+  if (number && *number > most) {
     return fail(fmt::format("{}: {}: only the first {} arguments {}can be read", option, text, most,
                             value.type == ValueType::floating ? "of that type " : ""));
   }

@@ -14,6 +14,7 @@
 #include "cli/read.h"
 #include "cli/texts.h"
 #include "cli/values.h"
+#include "core/progress_line.h"
 
 namespace sp::cli {
 
@@ -63,6 +64,13 @@ Parsed print_texts(const Arguments& given) {
   return PrintAndExit{completion_script(shell)};
 }
 
+/// The one setting that is for all commands alike, and for files that know no options.
+void forbid_progress(const Arguments& given) {
+  if (given.has("no-progress")) {
+    core::ProgressLine::forbid();
+  }
+}
+
 template <typename Read>
 Parsed parse_command(const std::vector<std::string>& words, Command command, const Read& read,
                      std::string (*help)()) {
@@ -77,6 +85,7 @@ Parsed parse_command(const std::vector<std::string>& words, Command command, con
   if (!options) {
     return usage_error(options.error());
   }
+  forbid_progress(*given);
   return std::move(*options);
 }
 
@@ -97,6 +106,7 @@ Parsed parse_record(const std::vector<std::string>& words, const std::vector<std
   if (!options) {
     return usage_error(options.error());
   }
+  forbid_progress(*given);
   options->notes.insert(options->notes.begin(), notes.begin(), notes.end());
   return std::move(*options);
 }

@@ -234,8 +234,9 @@ struct CountOptions {
   std::vector<CountPattern> patterns;
   std::optional<Duration> interval;  // between two tables; nothing: one at the end
   core::CallQuery query;
-  std::string condition;     // --if, as typed
-  std::uint64_t limit = 20;  // groups that are shown of a function; 0: all
+  bool all_parameters = false;  // --args all: `query` has none of them yet
+  std::string condition;        // --if, as typed
+  std::uint64_t limit = 20;     // groups that are shown of a function; 0: all
   bool json = false;
   std::string output;  // a file; "": stdout, or stderr if a program is launched
 };

@@ -40,7 +40,9 @@ std::size_t end_of_module(std::string_view text) {
 
 Nothing read_values(const Arguments& given, CountOptions& options) {
   std::vector<CallValue>& values = options.query.values;
-  if (const auto text = given.last("args")) {
+  const auto text_of_args = given.last("args");
+  options.all_parameters = text_of_args == "all";
+  if (const auto& text = text_of_args; text && !options.all_parameters) {
     auto read = read_call_values(*text);
     if (!read) {
       return tl::unexpected(read.error());
@@ -78,7 +80,7 @@ Result<bool> read_by(const Arguments& given, CountOptions& options) {
       options.query.by_thread = options.query.by_thread || word == "thread";
     }
   }
-  if (by_values && options.query.values.empty()) {
+  if (by_values && options.query.values.empty() && !options.all_parameters) {
     return fail("--by args needs --args, such as --args arg1:s");
   }
   return by_values;
@@ -88,6 +90,11 @@ Nothing read_histogram(const Arguments& given, bool by_values, CountOptions& opt
   core::CallQuery& query = options.query;
   if (!given.has("hist")) {
     return {};
+  }
+  if (options.all_parameters && !by_values) {
+    return fail(
+        "--hist: of one value; name one with --args, or write --by args for how long calls "
+        "take");
   }
   if (query.values.empty() || by_values) {
     query.has_durations = true;

@@ -20,7 +20,7 @@ std::string count_help_text() {
       "  superprofiler count 'c:open*' --args arg1:s --ret d --if 'ret<0' -- make\n"
       "  superprofiler count parse --hist -- ./server     how long the calls take\n\n"
       "  -i, --interval TIME         a table each TIME, not one at the end\n"
-      "      --args VALUES           a row for each: arg1:s,arg2:d\n"
+      "      --args VALUES           a row for each: arg1:s,arg2:d or names; all\n"
       "      --ret TYPE              a row for each value that is returned\n"
       "                              types: d u x p c(har) f(double) s(tring)\n";
   for (const OptionRow& row : option_table()) {

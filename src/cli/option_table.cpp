@@ -20,6 +20,8 @@ constexpr Commands kCounted{record, top, count};
 constexpr Commands kOfProcesses{record, doctor, dump, top, count, xray};
 constexpr Commands kOfNames{record,  annotate, dump,     top,  count,
                             convert, report,   coverage, xray, symbols};
+constexpr Commands kShowProgress{record, annotate, dump, count, convert,
+                                 report, coverage, diff, xray,  symbols};
 constexpr Commands kSorted{report, top};
 constexpr Commands kTopOnly{top};
 constexpr Commands kFilesToo{record, count, convert, diff, coverage, symbols, report};
@@ -154,7 +156,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::nothing, "", kReportOnly},
     {"fail-on", '\0', "RULE", "diff: status 1 if RULE is broken: total>5%, F:calls>0",
      Group::output, Completes::nothing, "", kDiffOnly},
-    {"args", '\0', "VALUES", "count: by arguments: arg1:s,arg2:d", Group::output,
+    {"args", '\0', "VALUES", "count: by arguments: arg1:s,path,size:x; all", Group::output,
      Completes::nothing, "", kCountOnly},
     {"ret", '\0', "TYPE", "count: by what they return: d u x p c f s", Group::output,
      Completes::choices, "d u x p c f s", kCountOnly},
@@ -189,7 +191,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
 
     {"quiet", 'q', "", "errors only", Group::terminal},
     {"verbose", 'v', "", "say more", Group::terminal},
-    {"no-progress", '\0', "", "no status line", Group::terminal},
+    {"no-progress", '\0', "", "no status line, no progress line", Group::terminal,
+     Completes::nothing, "", kShowProgress},
     {"color", '\0', "WHEN", "auto, always or never [auto]", Group::terminal, Completes::choices,
      "auto always never", kDoctorToo},
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 /// What is asked of each call of a function (`superprofiler count`).
@@ -23,8 +24,18 @@ struct CallValue {
   /// From 1, and of floating-point arguments among those alone; 0: what the function returns.
   unsigned argument = 0;
   ValueType type = ValueType::signed_number;
+  /// Of the value, the rest of its word is not valid; 0: not known.
+  std::uint8_t bytes = 0;
+  /// Of the parameter; "" if the user has numbered it.
+  std::string name{};
+  /// False: the type is that of the parameter `name`.
+  bool has_type = true;
+
+  /// In place of `argument`, until debug information tells it.
+  static constexpr unsigned kByName = ~0U;
 
   [[nodiscard]] bool is_result() const { return argument == 0; }
+  [[nodiscard]] bool is_by_name() const { return argument == kByName; }
 };
 
 /// A call counts where this holds.

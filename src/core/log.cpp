@@ -6,12 +6,15 @@
 #include <cerrno>
 #include <string>
 
+#include "core/progress_line.h"
+
 namespace sp::core {
 namespace {
 
 std::atomic<LogLevel> g_level{LogLevel::normal};
 
 void write_all(std::string_view rest) {
+  ProgressLine::hide();
   while (!rest.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) {

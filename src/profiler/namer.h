@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/address.h"
+#include "core/clock.h"
 #include "core/module.h"
 #include "symbols/symbolizer.h"
 
@@ -20,6 +22,17 @@ class Namer {
   /// As Symbolizer::name(): innermost inlined function first, never empty.
   [[nodiscard]] virtual const std::vector<symbols::NamedFrame>& name(core::ModuleOffset where,
                                                                      bool is_return_address) = 0;
+  /// As Symbolizer::ask_server().
+  virtual void ask_server() {}
+  /// As Symbolizer::generation().
+  [[nodiscard]] virtual std::uint32_t generation(core::ModuleOffset /*where*/,
+                                                 bool /*is_return_address*/,
+                                                 core::TimePoint /*time*/) {
+    return 0;
+  }
+  /// As Symbolizer::add_generation().
+  virtual void add_generation(core::ModuleId /*id*/, core::ModuleId /*jit*/,
+                              std::uint32_t /*generation*/) {}
   /// As Symbolizer::lines_of().
   [[nodiscard]] virtual symbols::FunctionLines lines_of(core::ModuleId /*module*/,
                                                         std::uint64_t /*begin*/,

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "core/progress_line.h"
 #include "profiler/coverage_files.h"
 #include "profiler/recorder.h"
 #include "profiler/trace_recorder.h"
@@ -38,6 +39,7 @@ std::vector<Output> write_outputs(RunDirectory& directory, std::vector<Output> o
                                   WrittenRun& written) {
   std::vector<Output> failed;
   for (Output& output : outputs) {
+    const core::ProgressLine progress("writing " + output.name);
     core::Result<WrittenFile> file = directory.write(output.name, output.writer);
     if (file) {
       written.files.push_back(std::move(*file));

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "core/log.h"
+#include "core/progress_line.h"
 #include "profiler/coverage_files.h"
 #include "profiler/describe.h"
 #include "profiler/formats/blocks_tsv.h"
@@ -39,6 +40,7 @@ Profiler::Profiler(ProfilerOptions options, core::Channel<core::Record>& records
     : options_(std::move(options)),
       records_(records),
       namer_(std::move(namer)),
+      reused_(*namer_, [this](const core::ModuleSeen& seen) { take(core::Record(seen)); }),
       directory_(std::move(directory)),
       profile_(options_.by_thread, options_.max_nodes),
       crashes_(directory_),
@@ -140,6 +142,7 @@ void Profiler::take(core::Record&& record) {
         }
         if constexpr (std::is_same_v<Detail, core::ModuleSeen>) {
           namer_->add_module(detail.module);
+          reused_.add(detail.module);
           if (detail.module.kind == core::ModuleKind::file) {
             unopened_.insert(detail.module.id);
           }
@@ -151,6 +154,8 @@ void Profiler::take(core::Record&& record) {
 }
 
 core::Result<WrittenRun> Profiler::finish(const core::RunFacts& facts) {
+  const core::ProgressLine progress("naming functions");
+  namer_->ask_server();
   auto written = write_files(facts, false);
   if (tree_) {
     tree_->finish(facts);

@@ -30,6 +30,7 @@
 #include "profiler/push/push_options.h"
 #include "profiler/push/pusher.h"
 #include "profiler/recorder.h"
+#include "profiler/reused_code.h"
 #include "profiler/run_directory.h"
 #include "profiler/trace_recorder.h"
 #include "profiler/tree/tree_recorder.h"
@@ -107,6 +108,7 @@ class Profiler {
   void take(core::Record&& record);
   void tick();
   void take(const core::SampleTaken& sample);
+  void add(const core::SampleTaken& sample);
   void take(const core::CrashSeen& crash);
   void open_files_of(const core::Stack& stack);
   void write_snapshot();
@@ -124,6 +126,7 @@ class Profiler {
   const ProfilerOptions options_;
   core::Channel<core::Record>& records_;
   const std::unique_ptr<Namer> namer_;
+  ReusedCode reused_;
   RunDirectory directory_;
   Profile profile_;
   CodeProfile code_;

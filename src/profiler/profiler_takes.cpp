@@ -4,6 +4,11 @@
 namespace sp::profiler {
 
 void Profiler::take(const core::SampleTaken& sample) {
+  const auto told_apart = reused_.told_apart(sample);
+  add(told_apart ? *told_apart : sample);
+}
+
+void Profiler::add(const core::SampleTaken& sample) {
   recorder_.add(sample, profile_.add(sample), profile_);
   if (tree_) {
     tree_->add(sample);

@@ -15,6 +15,14 @@ class SymbolNamer final : public Namer {
   void add_module(const core::Module& module) override;
   [[nodiscard]] const std::vector<symbols::NamedFrame>& name(core::ModuleOffset where,
                                                              bool is_return_address) override;
+  void ask_server() override { symbolizer_.ask_server(); }
+  [[nodiscard]] std::uint32_t generation(core::ModuleOffset where, bool is_return_address,
+                                         core::TimePoint time) override {
+    return symbolizer_.generation(where, is_return_address, time);
+  }
+  void add_generation(core::ModuleId id, core::ModuleId jit, std::uint32_t generation) override {
+    symbolizer_.add_generation(id, jit, generation);
+  }
   [[nodiscard]] symbols::FunctionLines lines_of(core::ModuleId module, std::uint64_t begin,
                                                 std::uint64_t end) override {
     return symbolizer_.lines_of(module, begin, end);

@@ -66,8 +66,9 @@ std::optional<DebugLink> read_debug_link(const ElfSections& sections) {
   return DebugLink{name, *crc};
 }
 
-DebugFiles::DebugFiles(const std::vector<std::string>& debug_directories, const std::string& root)
-    : directories_(debug_directories), root_(root) {
+DebugFiles::DebugFiles(const std::vector<std::string>& debug_directories, const std::string& root,
+                       DebugServer* server)
+    : directories_(debug_directories), root_(root), server_(server) {
   constexpr const char* kSystem = "/usr/lib/debug";
   if (!root.empty()) {
     directories_.push_back(root + kSystem);
@@ -94,9 +95,26 @@ std::optional<DebugFile> DebugFiles::find_by_build_id(const std::string& build_i
 std::optional<DebugFile> DebugFiles::find(const std::string& module_path,
                                           const ElfSections& sections,
                                           const std::string& build_id) const {
-  if (auto found = find_by_build_id(build_id)) {
-    return found;
+  auto found = find_by_build_id(build_id);
+  if (!found) {
+    found = find_by_link(module_path, sections, build_id);
   }
+  return found ? std::move(found) : download(build_id, module_path);
+}
+
+std::optional<DebugFile> DebugFiles::download(const std::string& build_id,
+                                              const std::string& whose) const {
+  const auto path = server_ != nullptr ? server_->find(build_id, whose) : std::nullopt;
+  auto file = path ? open_file(*path) : nullptr;
+  if (file == nullptr || ElfSections(file).build_id() != build_id) {
+    return std::nullopt;
+  }
+  return DebugFile{*path, std::move(file)};
+}
+
+std::optional<DebugFile> DebugFiles::find_by_link(const std::string& module_path,
+                                                  const ElfSections& sections,
+                                                  const std::string& build_id) const {
   const auto link = read_debug_link(sections);
   if (!link || !module_path.starts_with('/')) {
     return std::nullopt;
@@ -146,7 +164,7 @@ std::optional<DebugFile> DebugFiles::find_alternate(const std::string& debug_pat
       return DebugFile{path, std::move(file)};
     }
   }
-  return std::nullopt;
+  return download(build_id, std::string(name));
 }
 
 }  // namespace sp::symbols

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/mapped_file.h"
+#include "symbols/debug_server.h"
 #include "symbols/elf_sections.h"
 
 namespace sp::symbols {
@@ -31,8 +32,10 @@ struct DebugLink {
 class DebugFiles {
  public:
   /// `root` is prepended to the paths of the module's own file system; /usr/lib/debug is tried
-  /// there and in superprofiler's own.
-  DebugFiles(const std::vector<std::string>& debug_directories, const std::string& root);
+  /// there and in superprofiler's own. What is in none of them is asked of `server`, which may be
+  /// null and must outlive this.
+  DebugFiles(const std::vector<std::string>& debug_directories, const std::string& root,
+             DebugServer* server = nullptr);
 
   [[nodiscard]] std::optional<DebugFile> find(const std::string& module_path,
                                               const ElfSections& sections,
@@ -43,9 +46,15 @@ class DebugFiles {
 
  private:
   [[nodiscard]] std::optional<DebugFile> find_by_build_id(const std::string& build_id) const;
+  [[nodiscard]] std::optional<DebugFile> find_by_link(const std::string& module_path,
+                                                      const ElfSections& sections,
+                                                      const std::string& build_id) const;
+  [[nodiscard]] std::optional<DebugFile> download(const std::string& build_id,
+                                                  const std::string& whose) const;
 
   std::vector<std::string> directories_;
   std::string root_;
+  DebugServer* server_;
 };
 
 }  // namespace sp::symbols

@@ -234,7 +234,8 @@ void keep_selected(const std::vector<ElfSections>& sources, const CodeSelection&
 
 std::vector<ElfSections> find_symbol_sources(const std::shared_ptr<const core::ElfImage>& image,
                                              const std::string& path, const std::string& root,
-                                             const std::vector<std::string>& debug_directories) {
+                                             const std::vector<std::string>& debug_directories,
+                                             DebugServer* server) {
   std::vector<ElfSections> sources;
   const ElfSections own(image);
   sources.push_back(own);
@@ -246,7 +247,7 @@ std::vector<ElfSections> find_symbol_sources(const std::shared_ptr<const core::E
       sources.emplace_back(*unpacked);
     }
   }
-  const DebugFiles files(debug_directories, root);
+  const DebugFiles files(debug_directories, root, server);
   if (auto found = files.find(path, own, image->build_id())) {
     sources.emplace_back(found->file);
   }

@@ -7,15 +7,18 @@
 #include "core/control_flow_graph.h"
 #include "core/elf_image.h"
 #include "symbols/code_selection.h"
+#include "symbols/debug_server.h"
 #include "symbols/elf_sections.h"
 
 namespace sp::symbols {
 
 /// The files with symbols of a module: its own first, then, if it has no .symtab, its mini debug
-/// info and its separate debug file. `root` is prepended to paths of the module's own file system.
+/// info and its separate debug file, which `server` (it may be null) is asked for last. `root` is
+/// prepended to paths of the module's own file system.
 [[nodiscard]] std::vector<ElfSections> find_symbol_sources(
     const std::shared_ptr<const core::ElfImage>& image, const std::string& path,
-    const std::string& root, const std::vector<std::string>& debug_directories);
+    const std::string& root, const std::vector<std::string>& debug_directories,
+    DebugServer* server = nullptr);
 
 /// Finds the functions of a module that may be instrumented, from its unwind table, its symbols and
 /// its entry point; PLT stubs are left out. A function ends where the next one begins or where its

@@ -4,8 +4,10 @@
 
 #include <utility>
 
+#include "core/progress_line.h"
 #include "symbols/debug_files.h"
 #include "symbols/demangle.h"
+#include "symbols/jit_names.h"
 #include "symbols/mini_debug_info.h"
 
 namespace sp::symbols {
@@ -16,12 +18,15 @@ struct Sources {
   std::vector<ElfSections> with_symbols;
   std::optional<ElfSections> with_lines;
   std::optional<ElfSections> alternate;
+  bool lacks_debug_file = false;
 };
 
 Sources find_sources(const core::Module& module, const std::string& root,
                      const SymbolizerOptions& options) {
   const ElfSections own(module.image);
   Sources sources{{own}, std::nullopt, std::nullopt};
+  const bool may_ask = !options.server_later && module.kind == core::ModuleKind::file;
+  DebugServer* const server = may_ask ? options.server.get() : nullptr;
   const bool has_symbols = own.has_symbol_table();
   if (!has_symbols) {
     if (const Section* packed = own.find(".gnu_debugdata")) {
@@ -36,8 +41,10 @@ Sources find_sources(const core::Module& module, const std::string& root,
     lines = own;
   }
   if (!has_symbols || (!lines && options.source_lines)) {
-    const DebugFiles files(options.debug_directories, root);
+    const DebugFiles files(options.debug_directories, root, server);
+    sources.lacks_debug_file = true;
     if (auto found = files.find(module.path, own, module.image->build_id())) {
+      sources.lacks_debug_file = false;
       const ElfSections debug(found->file);
       sources.with_symbols.push_back(debug);
       if (!lines && debug.has_dwarf()) {
@@ -47,7 +54,7 @@ Sources find_sources(const core::Module& module, const std::string& root,
     }
   }
   if (lines && options.source_lines) {
-    const DebugFiles files(options.debug_directories, root);
+    const DebugFiles files(options.debug_directories, root, server);
     if (auto found = files.find_alternate(lines_path, *lines)) {
       sources.alternate = ElfSections(found->file);
     }
@@ -61,6 +68,7 @@ class ElfNames : public ModuleNames {
  public:
   ElfNames(const core::Module& module, Sources sources)
       : path_(module.path),
+        lacks_debug_file_(sources.lacks_debug_file && module.kind == core::ModuleKind::file),
         fdes_(module.image, sources.with_symbols.front()),
         plt_(sources.with_symbols.front()),
         symbols_(std::move(sources.with_symbols)) {
@@ -91,6 +99,8 @@ class ElfNames : public ModuleNames {
     frames.push_back(std::move(function));
     return frames;
   }
+
+  [[nodiscard]] bool lacks_debug_file() const override { return lacks_debug_file_; }
 
   FunctionLines lines_of(const CodeRange& range) override {
     return lines_ ? lines_->lines_of(range) : FunctionLines{};
@@ -139,32 +149,11 @@ class ElfNames : public ModuleNames {
   }
 
   std::string path_;
+  bool lacks_debug_file_;
   FdeBounds fdes_;
   PltNames plt_;
   SymbolTable symbols_;
   std::optional<DwarfLines> lines_;
-};
-
-/// The code that one process's JIT compiler generated.
-class JitNames : public ModuleNames {
- public:
-  JitNames(const core::Module& module, const std::string& root)
-      : path_(module.path), map_(module.process.pid, root) {}
-
-  std::vector<NamedFrame> name(std::uint64_t address) override {
-    map_.refresh();
-    const auto found = map_.symbols().find(address);
-    if (!found) {
-      return {{offset_name(path_, address), false, address, false, std::nullopt}};
-    }
-    return {{demangle(found->name), true, found->begin, false, std::nullopt}};
-  }
-
-  [[nodiscard]] bool may_learn() const override { return true; }
-
- private:
-  std::string path_;
-  PerfMap map_;
 };
 
 /// Code without a readable file.
@@ -191,11 +180,12 @@ std::string offset_name(const std::string& path, std::uint64_t offset) {
 std::unique_ptr<ModuleNames> open_module(const core::Module& module, const std::string& root,
                                          const SymbolizerOptions& options) {
   if (module.kind == core::ModuleKind::jit) {
-    return std::make_unique<JitNames>(module, root);
+    return open_jit_code(module, root);
   }
   if (module.image == nullptr) {
     return std::make_unique<OffsetNames>(module.path);
   }
+  const core::ProgressLine progress("reading symbols of " + module.path);
   return std::make_unique<ElfNames>(module, find_sources(module, root, options));
 }
 

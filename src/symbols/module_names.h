@@ -9,7 +9,6 @@
 #include "core/module.h"
 #include "symbols/dwarf_lines.h"
 #include "symbols/fde_bounds.h"
-#include "symbols/perf_map.h"
 #include "symbols/plt_names.h"
 #include "symbols/symbol_table.h"
 #include "symbols/symbolizer.h"
@@ -24,8 +23,20 @@ class ModuleNames {
   /// Innermost first, never empty. `address` is an ELF virtual address, or for JIT code the address
   /// in its process.
   [[nodiscard]] virtual std::vector<NamedFrame> name(std::uint64_t address) = 0;
+  /// As Symbolizer::generation(); nothing if no function is known there.
+  [[nodiscard]] virtual std::optional<std::uint32_t> generation_at(std::uint64_t /*address*/,
+                                                                   core::TimePoint /*time*/) {
+    return std::nullopt;
+  }
+  /// As name(), of the functions of one generation.
+  [[nodiscard]] virtual std::vector<NamedFrame> name_in(std::uint32_t /*generation*/,
+                                                        std::uint64_t address) {
+    return name(address);
+  }
   /// Of the function in `range`.
   [[nodiscard]] virtual FunctionLines lines_of(const CodeRange& /*range*/) { return {}; }
+  /// True if a debug file was looked for and is not there.
+  [[nodiscard]] virtual bool lacks_debug_file() const { return false; }
   /// True if an address without a name may have one at a later lookup.
   [[nodiscard]] virtual bool may_learn() const { return false; }
 };

@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 namespace sp::symbols {
 namespace {
@@ -29,32 +27,6 @@ std::optional<std::uint64_t> take_hex(std::string_view& line) {
   }
   line.remove_prefix(std::min(line.find_first_not_of(' ', digits), line.size()));
   return value;
-}
-
-/// The last number of the line "KEY:\t..." of /proc/PID/status (proc(5)).
-std::optional<long> status_value(pid_t pid, std::string_view key, std::size_t column) {
-  std::ifstream in(fmt::format("/proc/{}/status", pid));
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with(key)) {
-      continue;
-    }
-    std::vector<long> values;
-    const char* at = line.data() + key.size();
-    const char* end = line.data() + line.size();
-    while (at < end) {
-      long value = 0;
-      const auto [behind, error] = std::from_chars(at, end, value);
-      if (error == std::errc{}) {
-        values.push_back(value);
-      }
-      at = std::max(behind, at + 1);
-    }
-    if (values.empty()) {
-      return std::nullopt;
-    }
-    return values[std::min(column, values.size() - 1)];
-  }
-  return std::nullopt;
 }
 
 std::string read_all(int fd) {
@@ -132,23 +104,16 @@ std::optional<JitSymbols::Hit> JitSymbols::find(std::uint64_t address) const {
 }
 
 PerfMap::PerfMap(pid_t pid, const std::string& root)
-    : folder_(::open((root + "/tmp").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), outer_pid_(pid) {
+    : folder_(::open((root + "/tmp").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), owner_(pid) {
   if (!folder_.valid()) {
     folder_.reset(::open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC));
   }
-  // proc(5): NSpid lists the pid from our namespace down to its own; Uid: real, effective, ...
-  constexpr std::size_t kInnermost = SIZE_MAX;
-  inner_pid_ = static_cast<pid_t>(status_value(pid, "NSpid:", kInnermost).value_or(pid));
-  user_ = static_cast<uid_t>(status_value(pid, "Uid:", 1).value_or(static_cast<long>(::geteuid())));
 }
 
 core::UniqueFd PerfMap::open_trusted() const {
-  for (const pid_t pid : {inner_pid_, outer_pid_}) {
-    core::UniqueFd fd(::openat(folder_.get(), fmt::format("perf-{}.map", pid).c_str(),
-                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    struct stat status {};
-    if (fd.valid() && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
-        (status.st_uid == user_ || status.st_uid == 0)) {
+  for (const pid_t pid : {owner_.inner_pid(), owner_.outer_pid()}) {
+    core::UniqueFd fd = owner_.open(folder_.get(), fmt::format("perf-{}.map", pid));
+    if (fd.valid()) {
       return fd;
     }
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/fd.h"
+#include "symbols/jit_owner.h"
 
 namespace sp::symbols {
 
@@ -64,13 +65,10 @@ class PerfMap {
     bool operator==(const Version&) const = default;
   };
 
-  /// The open file, if perf would trust it too: regular, and owned by the process's user or root.
   [[nodiscard]] core::UniqueFd open_trusted() const;
 
   core::UniqueFd folder_;
-  pid_t outer_pid_;
-  pid_t inner_pid_;
-  uid_t user_;
+  JitOwner owner_;
   Version version_;
   JitSymbols symbols_;
 };

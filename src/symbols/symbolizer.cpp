@@ -31,6 +31,8 @@ struct KnownModule {
   core::Module module;
   std::string root;
   std::unique_ptr<ModuleNames> names;  // null until the first address is asked for
+  core::ModuleId jit{};
+  std::uint32_t generation = 0;  // not 0: the functions of a generation of `jit`
 };
 
 struct Answer {
@@ -59,9 +61,19 @@ struct Symbolizer::State {
       return {{{offset_name("[unknown]", where.offset), false, where.offset, false, std::nullopt}},
               false};
     }
+    const auto jit = modules.find(known->second.jit);
+    if (known->second.generation > 0 && jit != modules.end()) {
+      return ask_generation(jit->second, known->second.generation, where.offset);
+    }
     ModuleNames& names = names_of(known->second);
     Answer answer{names.name(where.offset), true};
     answer.is_final = answer.frames.back().has_symbol || !names.may_learn();
+    return answer;
+  }
+
+  Answer ask_generation(KnownModule& jit, std::uint32_t generation, std::uint64_t address) const {
+    Answer answer{names_of(jit).name_in(generation, address), true};
+    answer.is_final = answer.frames.back().has_symbol;
     return answer;
   }
 
@@ -89,6 +101,19 @@ void Symbolizer::add_module(const core::Module& module) {
   state_->modules.insert_or_assign(module.id, std::move(known));
 }
 
+void Symbolizer::ask_server() {
+  if (state_->options.server == nullptr || !std::exchange(state_->options.server_later, false)) {
+    return;
+  }
+  for (auto& [id, known] : state_->modules) {
+    if (known.names != nullptr && known.names->lacks_debug_file()) {
+      known.names.reset();
+      std::erase_if(state_->answers,
+                    [of = id](const auto& answer) { return answer.first.module == of; });
+    }
+  }
+}
+
 const std::vector<NamedFrame>& Symbolizer::name(core::ModuleOffset where, bool is_return_address) {
   if (is_return_address) {
     where.offset -= 1;
@@ -98,6 +123,29 @@ const std::vector<NamedFrame>& Symbolizer::name(core::ModuleOffset where, bool i
     entry->second = state_->ask(where);
   }
   return entry->second.frames;
+}
+
+std::uint32_t Symbolizer::generation(core::ModuleOffset where, bool is_return_address,
+                                     core::TimePoint time) {
+  const auto known = state_->modules.find(where.module);
+  if (known == state_->modules.end() || known->second.module.kind != core::ModuleKind::jit) {
+    return 0;
+  }
+  where.offset -= is_return_address ? 1 : 0;
+  const auto generation = state_->names_of(known->second).generation_at(where.offset, time);
+  if (generation == 0U) {
+    Answer& answer = state_->answers[where];
+    if (answer.frames.empty() || !answer.is_final) {
+      answer = state_->ask_generation(known->second, 0, where.offset);
+    }
+  }
+  return generation.value_or(0);
+}
+
+void Symbolizer::add_generation(core::ModuleId id, core::ModuleId jit, std::uint32_t generation) {
+  KnownModule& known = state_->modules[id];
+  known.jit = jit;
+  known.generation = generation;
 }
 
 FunctionLines Symbolizer::lines_of(core::ModuleId module, std::uint64_t begin, std::uint64_t end) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/address.h"
+#include "core/clock.h"
 #include "core/module.h"
+#include "symbols/debug_server.h"
 #include "symbols/source_line.h"
 
 namespace sp::symbols {
@@ -32,6 +34,10 @@ struct SymbolizerOptions {
   std::vector<std::string> debug_directories;
   /// False if lines and inlined frames are not wanted; they require reading DWARF.
   bool source_lines = true;
+  /// Asked for debug files that are in no directory; null: none.
+  std::shared_ptr<DebugServer> server;
+  /// The server is not asked before ask_server() is called.
+  bool server_later = false;
 };
 
 /// Symbolizes addresses. Runs on the one thread that owns it (libdw handles must not be shared).
@@ -47,10 +53,21 @@ class Symbolizer {
   /// lives, because it opens what only the process shows (its mount namespace, its JIT's map).
   void add_module(const core::Module& module);
 
+  /// From now on the server of the options is asked; files that were read without debug information
+  /// are read again. Call this while nothing waits for names.
+  void ask_server();
+
   /// The functions at an address, innermost inlined one first; never empty. Results are cached; the
   /// reference is valid until the next call. A return address is looked up one byte back.
   [[nodiscard]] const std::vector<NamedFrame>& name(core::ModuleOffset where,
                                                     bool is_return_address);
+
+  /// Which of the functions that a JIT compiler has put at `where`, one after the other, was there
+  /// at `time`: 0 for the first one, and for all other code. name() tells that one from now on.
+  [[nodiscard]] std::uint32_t generation(core::ModuleOffset where, bool is_return_address,
+                                         core::TimePoint time);
+  /// Makes `id` a module with the functions of one generation (not 0) of a JIT module.
+  void add_generation(core::ModuleId id, core::ModuleId jit, std::uint32_t generation);
 
   /// Of the function in [begin, end), ELF virtual addresses of a module.
   [[nodiscard]] FunctionLines lines_of(core::ModuleId module, std::uint64_t begin,

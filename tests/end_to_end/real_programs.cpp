@@ -197,24 +197,6 @@ TEST_P(RealPrograms, are_unharmed_when_counted) {
 INSTANTIATE_TEST_SUITE_P(Each, RealPrograms, ::testing::ValuesIn(real_programs()),
                          [](const auto& program) { return program.param.name; });
 
-TEST(Names, of_jit_code_come_from_its_perf_map) {
-  if (!has_program("node")) {
-    GTEST_SKIP() << "node is not installed";
-  }
-  const TempDir directory;
-  put_javascript(directory);
-  StartOptions start;
-  start.input = "";
-  start.directory = directory.path();
-  const auto run = profile(directory, {}, {"node", "--perf-basic-prof", "a.js"}, start);
-  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
-  std::uint64_t hot = 0;
-  for (const FunctionRow& row : run.files.functions()) {
-    hot += row.function.find("hot_function") != std::string::npos ? row.self : 0;
-  }
-  EXPECT_GT(hot, run.files.samples() / 4) << run.outcome.text();
-}
-
 TEST(Names, of_static_and_lld_programs_are_found) {
   for (const char* const variant : {"static", "lld"}) {
     const std::string program = spinning(variant);

@@ -55,6 +55,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kKnownOnlyBy = 
     {"nlohmann/", {"commands/annotate/", "commands/run_files/"}},
     {"libunwind", {"supervisor/unwinding/"}},
     {"elfutils/", {"symbols/"}},
+    {"elfutils/debuginfod.h", {"symbols/debug_server"}},
     {"dwarf.h", {"symbols/"}},
     {"libelf.h", {"symbols/"}},
     {"gelf.h", {"symbols/"}},

@@ -62,7 +62,8 @@ ModuleCode::ModuleCode(const core::Module& module, std::string note,
     : image_(module.image),
       note_(std::move(note)),
       disassembler_(image_->machine()),
-      symbolizer_({.debug_directories = std::move(debug_dirs)}) {
+      symbolizer_({.debug_directories = std::move(debug_dirs),
+                   .server = symbols::DebugServer::of_environment()}) {
   symbolizer_.add_module(module);
 }
 

@@ -17,6 +17,7 @@
 #include "commands/run_files/recorded_run.h"
 #include "commands/run_files/trace_file.h"
 #include "core/log.h"
+#include "core/progress_line.h"
 #include "profiler/describe.h"
 #include "profiler/text.h"
 
@@ -75,6 +76,7 @@ Result<void> read_coverage(Input& input, const std::string& directory,
 
 Result<Input> read_input(const std::string& directory, const Format& format,
                          const cli::ConvertOptions& options) {
+  const core::ProgressLine progress("reading " + directory);
   auto run = run_files::read_run(directory);
   if (!run) {
     return tl::unexpected(run.error());

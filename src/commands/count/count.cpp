@@ -19,6 +19,7 @@
 #include "commands/count/count_text.h"
 #include "commands/count/function_patterns.h"
 #include "commands/count/name_check.h"
+#include "commands/count/parameter_names.h"
 #include "commands/record/stage_options.h"
 #include "commands/session/session.h"
 #include "core/fd.h"
@@ -49,7 +50,10 @@ class Count {
         patterns_(patterns),
         analysis_(patterns),
         session_({supervisor_options(options, analysis_), std::nullopt, {}}, guardian),
-        namer_({options.run.debug_dirs, true}),
+        namer_({options.run.debug_dirs, true, symbols::DebugServer::of_environment({[this] {
+                  return session_.supervisor().user_requests().interrupts.load();
+                }}),
+                true}),
         profile_(
             options.query, namer_,
             [this](const core::Module& module, std::uint64_t offset) {
@@ -116,6 +120,7 @@ void Count::watch() {
     if (has_tables && !options_.json) {
       write("all together:\n");
     }
+    namer_.ask_server();
     show(profile_.whole(core::Clock::now()));
     show_notes();
   }
@@ -243,13 +248,18 @@ record::Ending Count::ending() const {
 
 }  // namespace
 
-record::Ending run(const cli::CountOptions& options) {
+record::Ending run(const cli::CountOptions& typed) {
+  cli::CountOptions options = typed;
   for (const std::string& note : options.run.notes) {
     core::print_note(note);
   }
   const FunctionPatterns patterns(options.patterns, options.run.debug_dirs);
   if (const auto checked = check_names(options, patterns); !checked) {
     core::print_error(checked.error().message());
+    return {kUsage, 0};
+  }
+  if (const auto found = find_named_parameters(options, patterns, known_files(options)); !found) {
+    core::print_error(found.error().message());
     return {kUsage, 0};
   }
   core::UniqueFd file;

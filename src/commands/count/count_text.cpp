@@ -166,6 +166,9 @@ void append_function(std::string& text, const FunctionRow& row, const Table& tab
 }  // namespace
 
 std::string value_name(const core::CallValue& value) {
+  if (!value.name.empty()) {
+    return value.name;
+  }
   return value.is_result() ? "ret" : fmt::format("arg{}", value.argument);
 }
 

@@ -19,7 +19,7 @@ struct TableStyle {
   std::size_t columns = 0;    // 0: any
 };
 
-/// "arg1", "ret".
+/// "arg1", "ret", or the name of the parameter.
 [[nodiscard]] std::string value_name(const core::CallValue& value);
 
 /// A line for each function with calls, or for all if they are few, below it its groups and their

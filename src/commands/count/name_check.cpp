@@ -79,21 +79,29 @@ core::Result<void> check_files(const cli::CountOptions& options, const FunctionP
   return core::fail(no_such_function(options.patterns, names, looked_at));
 }
 
-core::Result<void> check_processes(const cli::CountOptions& options,
-                                   const FunctionPatterns& patterns) {
+std::vector<NamedFile> files_of_processes(const cli::CountOptions& options) {
   std::vector<NamedFile> files;
   for (const pid_t pid : options.run.pids) {
     const auto process = xray::read_process(pid);
     if (!process) {
-      return {};  // the attach says why
+      return {};
     }
     std::error_code error;
     const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", pid), error);
     for (const core::Module& module : process->modules) {
-      files.push_back({module.path, module.root, module.path == program.string(), module.image});
+      if (module.image != nullptr) {
+        files.push_back({module.path, module.root, module.path == program.string(), module.image});
+      }
     }
   }
-  return check_files(options, patterns, files);
+  return files;
+}
+
+core::Result<void> check_processes(const cli::CountOptions& options,
+                                   const FunctionPatterns& patterns) {
+  const std::vector<NamedFile> files = files_of_processes(options);
+  return files.empty() ? core::Result<void>{}  // the attach says why
+                       : check_files(options, patterns, files);
 }
 
 /// As execvp(3) finds it; "" if it does not.
@@ -163,6 +171,11 @@ std::string no_such_function(const std::vector<cli::CountPattern>& patterns,
   return fmt::format("{}: no function of {} has that name; {}", what, where,
                      near.empty() ? "superprofiler symbols FILE lists them"
                                   : fmt::format("near: {}", fmt::join(near, ", ")));
+}
+
+std::vector<NamedFile> known_files(const cli::CountOptions& options) {
+  return options.run.launches_target() ? find_needed(find_program(options.run.command.front()))
+                                       : files_of_processes(options);
 }
 
 core::Result<void> check_names(const cli::CountOptions& options, const FunctionPatterns& patterns) {

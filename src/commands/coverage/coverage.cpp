@@ -19,6 +19,7 @@
 #include "commands/run_files/output_file.h"
 #include "commands/run_files/pager.h"
 #include "core/log.h"
+#include "core/progress_line.h"
 #include "profiler/coverage_merge.h"
 #include "profiler/formats/cobertura.h"
 #include "profiler/formats/coverage_tsv.h"
@@ -120,6 +121,7 @@ int write_counts(const cli::CoverageOptions& options) {
 }
 
 int merge(const cli::CoverageOptions& options) {
+  const core::ProgressLine progress("merging coverage");
   std::vector<profiler::CoverageTable> runs;
   for (const std::string& run : options.runs) {
     auto table = run_files::read_coverage(run);

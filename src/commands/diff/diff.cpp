@@ -20,6 +20,7 @@
 #include "commands/run_files/pager.h"
 #include "commands/run_files/tsv_file.h"
 #include "core/log.h"
+#include "core/progress_line.h"
 #include "profiler/describe.h"
 #include "profiler/text.h"
 
@@ -170,6 +171,7 @@ int run(const cli::DiffOptions& options) {
     return fail(valid.error(), kUsage);
   }
   std::vector<std::string> notes;
+  std::optional<core::ProgressLine> progress(std::in_place, "comparing runs");
   auto before = read_side(options.before, notes);
   auto after = before ? read_side(options.after, notes) : before;
   if (!before || !after) {
@@ -185,6 +187,7 @@ int run(const cli::DiffOptions& options) {
   const Judgement judgement = judge(comparison, options.rules);
   const Shown shown{*before, *after, comparison, options.limit};
   bool is_shown = true;
+  progress.reset();  // stdout may be the same terminal
   if (options.json) {
     write_json(std::cout, shown, judgement.broken);
     is_shown = static_cast<bool>(std::cout.flush());

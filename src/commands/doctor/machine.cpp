@@ -19,6 +19,7 @@
 #include "core/fd.h"
 #include "core/mapping.h"
 #include "supervisor/linux/proc_files.h"
+#include "symbols/debug_server.h"
 
 namespace sp::doctor {
 namespace {
@@ -190,6 +191,20 @@ Finding judge_debug_files(const MachineFacts& facts) {
           ""};
 }
 
+Finding judge_debug_servers(const MachineFacts& facts) {
+  if (facts.debug_servers.empty()) {
+    return {Level::ok, "debuginfod", "not asked for debug files: DEBUGINFOD_URLS is not set", ""};
+  }
+  if (!facts.debug_server_library) {
+    return {Level::warn, "debuginfod",
+            "DEBUGINFOD_URLS is set, but libdebuginfod.so.1 is missing: nothing is downloaded",
+            "apt install libdebuginfod1"};
+  }
+  return {Level::ok, "debuginfod",
+          "asked at the end of a run for debug files that are not here: " + facts.debug_servers,
+          ""};
+}
+
 Finding judge_perf(const MachineFacts& facts) {
   return {Level::ok, "perf events",
           facts.perf_paranoid
@@ -241,6 +256,10 @@ MachineFacts look_at_machine() {
   facts.clock_source =
       first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   facts.copies = supervisor::look_at_copies();
+  if (symbols::DebugServer::is_wanted()) {
+    facts.debug_servers = symbols::DebugServer::urls();
+    facts.debug_server_library = symbols::DebugServer::is_usable();
+  }
   facts.debug_files = ::access("/usr/lib/debug/.build-id", F_OK) == 0;
   return facts;
 }
@@ -250,11 +269,11 @@ std::vector<Finding> judge(const MachineFacts& facts) {
   if (facts.stop_cost) {
     findings.push_back(judge_stop_cost(facts));
   }
-  findings.insert(
-      findings.end(),
-      {judge_yama(facts), judge_capabilities(facts), judge_seccomp(facts),
-       judge_memory_reads(facts), judge_replaced_files(facts), judge_no_aslr(facts),
-       judge_cpus(facts), judge_clock(facts), judge_debug_files(facts), judge_perf(facts)});
+  findings.insert(findings.end(),
+                  {judge_yama(facts), judge_capabilities(facts), judge_seccomp(facts),
+                   judge_memory_reads(facts), judge_replaced_files(facts), judge_no_aslr(facts),
+                   judge_cpus(facts), judge_clock(facts), judge_debug_files(facts),
+                   judge_debug_servers(facts), judge_perf(facts)});
   std::vector<Finding> of_copies = judge(facts.copies, facts.own.in_container);
   findings.insert(findings.end(), std::make_move_iterator(of_copies.begin()),
                   std::make_move_iterator(of_copies.end()));

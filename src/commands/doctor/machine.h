@@ -28,7 +28,9 @@ struct MachineFacts {
   int cpus_online = 0;
   std::string clock_source;  // "" if unknown
   supervisor::CopyFacts copies;
-  bool debug_files = false;  // /usr/lib/debug/.build-id
+  bool debug_files = false;   // /usr/lib/debug/.build-id
+  std::string debug_servers;  // DEBUGINFOD_URLS; "" if it is not set
+  bool debug_server_library = false;
 };
 
 [[nodiscard]] MachineFacts look_at_machine();

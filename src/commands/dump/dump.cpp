@@ -40,7 +40,10 @@ class Dumping {
  public:
   Dumping(const cli::DumpOptions& options, supervisor::Guardian& guardian)
       : options_(options),
-        namer_({options.debug_dirs, true}),
+        namer_({options.debug_dirs, true, symbols::DebugServer::of_environment({[this] {
+                  return session_.supervisor().user_requests().interrupts.load();
+                }}),
+                true}),
         session_({supervisor_options(), {}, {kThreads, kThreads, kThreads}}, guardian) {}
 
   int run();
@@ -117,6 +120,7 @@ int Dumping::print() {
     core::print_error("interrupted");
     return 128 + (requests.interrupts > 0 ? SIGINT : SIGTERM);
   }
+  namer_.ask_server();
   NamedDump dump = name_dump(dump_.get(), stacks_, modules_, namer_);
   dump.pid = options_.pid;
   dump.command = command_;

@@ -133,6 +133,10 @@ void Recording::profile(profiler::RunDirectory directory) {
   }
   symbols::SymbolizerOptions symbolizer;
   symbolizer.debug_directories = options_.debug_dirs;
+  // Not while the target runs: samples would be lost meanwhile.
+  symbolizer.server_later = true;
+  symbolizer.server = symbols::DebugServer::of_environment(
+      {[this] { return session_.supervisor().user_requests().interrupts.load(); }});
   profiler::Profiler profiler(std::move(out), session_.records(),
                               std::make_unique<profiler::SymbolNamer>(std::move(symbolizer)),
                               std::move(directory));

@@ -18,6 +18,7 @@
 #include "commands/run_files/recording_file.h"
 #include "commands/run_files/similar_names.h"
 #include "core/log.h"
+#include "core/progress_line.h"
 #include "profiler/text.h"
 #include "symbols/code_selection.h"
 
@@ -144,6 +145,7 @@ int run(const cli::ReportOptions& options) {
   if (options.trace) {
     return report_trace(options, *directory);
   }
+  std::optional<core::ProgressLine> progress(std::in_place, "reading " + *directory);
   auto input = read_input(*directory);
   if (!input) {
     return fail(input.error());
@@ -173,6 +175,7 @@ int run(const cli::ReportOptions& options) {
       make_table(std::move(content.rows), content.samples, sort, options.percent_limit);
   const Title title{input->run.command, input->run.sampling(), content.of, input->run.counts_kind,
                     has_self,           !options.by_module};
+  progress.reset();  // stdout may be the same terminal
   if (options.json) {
     write_json(std::cout, title, table);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "commands/run_files/tsv_file.h"
+#include "core/progress_line.h"
 #include "profiler/formats/coverage_tsv.h"
 
 namespace sp::run_files {
@@ -95,6 +96,7 @@ std::string path_of(const std::string& run) {
 
 core::Result<profiler::CoverageTable> read_coverage(const std::string& run) {
   const std::string path = path_of(run);
+  const core::ProgressLine progress("reading " + path);
   auto file = TsvFile::open(
       path, {"module", "build_id", "offset", "size", "function", "function_offset", "function_size",
              "covered", "kind", "first_us", "source", "ends", "leads_to"});

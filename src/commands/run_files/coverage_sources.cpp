@@ -41,7 +41,7 @@ CoverageOfSources read_sources(const profiler::CoverageTable& table,
                                const std::vector<profiler::SourceMap>& maps,
                                const std::vector<std::string>& debug_directories) {
   CoverageOfSources result;
-  symbols::Symbolizer symbolizer({debug_directories, true});
+  symbols::Symbolizer symbolizer({debug_directories, true, symbols::DebugServer::of_environment()});
   for (std::uint32_t i = 0; i < table.modules.size(); ++i) {
     core::Module module;
     module.id = core::ModuleId{i};

@@ -44,7 +44,7 @@ class TableBuilder {
   explicit TableBuilder(const FunctionTableInput& input)
       : input_(input),
         sources_(symbols::find_symbol_sources(input.image, input.path, input.root,
-                                              input.debug_directories)),
+                                              input.debug_directories, input.server.get())),
         symbols_(sources_),
         hash_(input.module_hash ? *input.module_hash : symbols::module_hash(*input.image)) {
     const auto* const filters = input.filters;
@@ -86,7 +86,7 @@ class TableBuilder {
 
  private:
   void open_lines() {
-    lines_.emplace(symbols::SymbolizerOptions{input_.debug_directories, true});
+    lines_.emplace(symbols::SymbolizerOptions{input_.debug_directories, true, input_.server});
     core::Module module;
     module.id = kTheModule;
     module.kind = core::ModuleKind::file;

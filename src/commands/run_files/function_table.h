@@ -11,6 +11,7 @@
 #include "core/place_choice.h"
 #include "profiler/formats/symbols_tsv.h"
 #include "symbols/code_selection.h"
+#include "symbols/debug_server.h"
 #include "symbols/function_filters.h"
 
 namespace sp::run_files {
@@ -21,6 +22,7 @@ struct FunctionTableInput {
   std::string path;  // as the rows name it
   std::string root;  // prepended to `path` for reading; "" or /proc/PID/root
   std::vector<std::string> debug_directories;
+  std::shared_ptr<symbols::DebugServer> server{};  // as in symbols::SymbolizerOptions
   /// Of the ids; nothing: symbols::module_hash(). Another one if a second file has the same.
   std::optional<std::uint32_t> module_hash;
   const symbols::FunctionFilters* filters = nullptr;  // null: no rules

@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "core/fd.h"
+#include "core/progress_line.h"
 #include "profiler/file_stream.h"
 
 namespace sp::run_files {
@@ -40,6 +41,7 @@ Result<std::uint64_t> write_output(const std::string& path,
   if (path == "-") {
     return write_to(STDOUT_FILENO, "stdout", writer);
   }
+  const core::ProgressLine progress("writing " + path);
   const bool direct = is_special(path);
   const std::size_t name = path.rfind('/') + 1;
   const std::string temporary =

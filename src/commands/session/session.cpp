@@ -11,6 +11,7 @@
 #include "analyzer/analyzer.h"
 #include "commands/session/stack_source.h"
 #include "core/log.h"
+#include "core/progress_line.h"
 #include "supervisor/channels/control_signals.h"
 #include "supervisor/startup/launch.h"
 
@@ -84,6 +85,7 @@ void Session::request(core::Request request) {
 }
 
 std::optional<supervisor::Guardian> begin_tracing() {
+  core::ProgressLine::forbid_on_this_thread();
   supervisor::block_control_signals();
   supervisor::raise_open_files_limit();
   auto guardian = supervisor::Guardian::start();

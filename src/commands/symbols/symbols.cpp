@@ -138,6 +138,7 @@ int run(const cli::SymbolsOptions& options) {
   input.image = *image;
   input.path = mapped_path(options.binary);
   input.debug_directories = options.debug_dirs;
+  input.server = symbols::DebugServer::of_environment();
   input.filters = &*filters;
   input.selection.only_funcs = options.only_funcs;
   input.places = options.places;

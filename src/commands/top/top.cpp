@@ -38,7 +38,7 @@ class Top {
                   record::instrumentation_policy(options.run),
                   {}},
                  guardian),
-        namer_({options.run.debug_dirs, false}),
+        namer_({options.run.debug_dirs, false, nullptr, false}),
         profile_(namer_, !options.run.no_instrumentation),
         guardian_(guardian) {}
 

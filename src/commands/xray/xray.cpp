@@ -131,7 +131,8 @@ int list_file(const cli::XrayOptions& options) {
     core::print_error(module.error().message());
     return kFailure;
   }
-  symbols::Symbolizer symbolizer({options.debug_dirs, false});
+  symbols::Symbolizer symbolizer(
+      {options.debug_dirs, false, symbols::DebugServer::of_environment()});
   auto listed =
       list_module(*module, symbolizer, [&](std::uint64_t address, std::span<std::byte> into) {
         const auto code = core::cut(module->image->bytes_at(address), 0, into.size());
@@ -156,7 +157,8 @@ int list_process(pid_t pid, const cli::XrayOptions& options) {
     core::print_error(process.error().message());
     return kFailure;
   }
-  symbols::Symbolizer symbolizer({options.debug_dirs, false});
+  symbols::Symbolizer symbolizer(
+      {options.debug_dirs, false, symbols::DebugServer::of_environment()});
   std::vector<ListedModule> modules;
   for (const core::Module& module : process->modules) {
     auto listed =

@@ -88,6 +88,21 @@ TEST(Count, a_histogram_is_of_the_value_or_of_durations) {
   EXPECT_EQ(of_result.values.size(), 1U);
 }
 
+TEST(Count, values_may_be_names_of_parameters) {
+  const CountOptions options =
+      count({"count", "f", "--args", "path,size:x", "--if", "n_2>1", "--", "true"});
+  ASSERT_EQ(options.query.values.size(), 2U);
+  EXPECT_TRUE(options.query.values[0].is_by_name());
+  EXPECT_EQ(options.query.values[0].name, "path");
+  EXPECT_FALSE(options.query.values[0].has_type);
+  EXPECT_TRUE(options.query.values[1].has_type);
+  EXPECT_EQ(options.query.conditions.front().value.name, "n_2");
+  EXPECT_FALSE(options.query.needs_returns());
+  const CountOptions all = count({"count", "f", "--args", "all", "--by", "args", "--", "true"});
+  EXPECT_TRUE(all.all_parameters);
+  EXPECT_TRUE(all.query.values.empty());
+}
+
 TEST(Count, conditions_have_numbers_of_both_kinds) {
   const auto one = read_call_conditions("arg3:x&0x40");
   ASSERT_TRUE(one);
@@ -101,7 +116,7 @@ TEST(Count, conditions_have_numbers_of_both_kinds) {
 TEST(Count, refusals_say_the_fix) {
   EXPECT_NE(refusal({"count", "-p", "7"}).find("count 'c:malloc'"), std::string::npos);
   EXPECT_NE(refusal({"count", "f"}).find("nothing to profile"), std::string::npos);
-  EXPECT_NE(refusal({"count", "f", "--args", "x1:d", "-p", "7"}).find("write arg1"),
+  EXPECT_NE(refusal({"count", "f", "--args", "1x:d", "-p", "7"}).find("write arg1"),
             std::string::npos);
   EXPECT_NE(refusal({"count", "f", "--args", "arg1:q", "-p", "7"}).find("s (string)"),
             std::string::npos);

@@ -98,7 +98,7 @@ TEST(Symbolizer, names_inlined_calls_with_their_lines) {
 }
 
 TEST(Symbolizer, reads_no_lines_when_they_are_not_wanted) {
-  Symbolizer symbolizer({.debug_directories = {}, .source_lines = false});
+  Symbolizer symbolizer({.debug_directories = {}, .source_lines = false, .server = nullptr});
   symbolizer.add_module(module_of("/proc/self/exe", image_of("/proc/self/exe")));
   const auto& frames =
       symbolizer.name({kId, holds_inlined_calls().return_address - own_base()}, true);
@@ -115,7 +115,7 @@ TEST(Symbolizer, names_every_exported_function_of_libc_at_both_ends) {
   const sp::symbols::ElfSections sections(image);
   const auto* table = sections.find(".dynsym");
   ASSERT_NE(table, nullptr);
-  Symbolizer symbolizer({.debug_directories = {}, .source_lines = false});
+  Symbolizer symbolizer({.debug_directories = {}, .source_lines = false, .server = nullptr});
   symbolizer.add_module(module_of(info.dli_fname, image));
   const auto bytes = sections.bytes(*table);
   int checked = 0;
@@ -204,7 +204,8 @@ TEST(Symbolizer, reads_the_symbols_of_a_separate_debug_file) {
   ElfBuilder stripped;
   stripped.set_build_id("\x01\x02\x03\x04");
   stripped.add_code(".text", 0x1000, 0x100);
-  Symbolizer symbolizer({.debug_directories = {folder.path()}, .source_lines = true});
+  Symbolizer symbolizer(
+      {.debug_directories = {folder.path()}, .source_lines = true, .server = nullptr});
   symbolizer.add_module(module_of("/opt/prog", stripped.build_image()));
   EXPECT_EQ(symbolizer.name({kId, 0x1008}, false).back().function, "foo::bar()");
 }

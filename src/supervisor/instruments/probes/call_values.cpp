@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 
 #include "arch/native.h"
@@ -90,19 +91,38 @@ bool holds_for(const core::CallCondition& condition, std::uint64_t word) {
   return false;
 }
 
+/// The word of a value of fewer bytes: what is above them in a register is not of it.
+std::uint64_t widened(std::uint64_t word, const CallValue& value) {
+  constexpr unsigned kBits = 64;
+  const unsigned above = kBits - 8U * value.bytes;
+  const std::uint64_t shifted = word << above;
+  return value.type == ValueType::signed_number || value.type == ValueType::character
+             ? static_cast<std::uint64_t>(static_cast<std::int64_t>(shifted) >> above)
+             : shifted >> above;
+}
+
 std::optional<double> CallValues::floating(const CallValue& value) {
   if (!floating_set_) {
     auto set = ptrace::register_set(tid_, NT_PRFPREG);
     floating_set_ = set ? std::move(*set) : std::vector<std::byte>{};
   }
-  return Native::floating_value(*floating_set_, value.is_result() ? 0 : value.argument - 1);
+  const auto number =
+      Native::floating_value(*floating_set_, value.is_result() ? 0 : value.argument - 1);
+  if (number && value.bytes == sizeof(float)) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(*number)));
+  }
+  return number;
 }
 
 std::optional<std::uint64_t> CallValues::word(const CallValue& value) {
   ThreadMemory memory(tid_);
   const auto word = value.is_result() ? Native::result(registers_)
                                       : Native::argument(registers_, value.argument - 1, memory);
-  return word && value.type == ValueType::signed_number ? sign_extended(*word) : word;
+  if (word && value.bytes > 0 && value.bytes < sizeof(*word)) {
+    return widened(*word, value);
+  }
+  const bool may_be_int = value.type == ValueType::signed_number && value.bytes == 0;
+  return word && may_be_int ? sign_extended(*word) : word;
 }
 
 std::string CallValues::text(const CallValue& value) {
@@ -113,6 +133,9 @@ std::string CallValues::text(const CallValue& value) {
   const auto read = word(value);
   if (!read) {
     return "?";
+  }
+  if (value.type == ValueType::signed_number && value.bytes == sizeof(*read)) {
+    return fmt::format("{}", static_cast<std::int64_t>(*read));  // a long is no int
   }
   return value.type == ValueType::text ? string_at(*read) : word_text(value.type, *read);
 }
