@@ -87,6 +87,7 @@ struct RecordOptions {
   std::uint64_t func_instrumentation_depth = 5;
   std::vector<std::string> only_funcs;
   std::vector<std::string> only_instrument_execs;
+  std::vector<std::string> toggle_collect;  // with `single`: functions in which is counted
 
   std::string output = "output";
   std::string name;  // "" = PROGRAM-PID

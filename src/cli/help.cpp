@@ -18,7 +18,6 @@ Examples
   superprofiler -p 1234 -- wrk http://localhost  profile 1234 while wrk runs
   superprofiler --single -- ./parse file         count every block exactly
   superprofiler --coverage -- make check         which code the tests reach
-  superprofiler --trace -- ./parse file          every call and its time
   superprofiler top -p 1234                      where it spends its time, live
   superprofiler doctor -p 1234                   can 1234 be profiled?
 Results: output/NAME/*; report, annotate show them. Ctrl-C ends an attached run;

@@ -91,6 +91,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"tree", '\0', "", "calls by their contexts; see --tree --help", Group::exact},
     {"only-funcs", '\0', "F", "probes in these functions only: name, glob, /re/", Group::exact,
      Completes::nothing, "", kFunctions},
+    {"toggle-collect", '\0', "F", "with -s: count only while in F, as callgrind", Group::exact},
     {"only-instrument-execs", '\0', "PATH", "probes in these files only", Group::exact,
      Completes::files, "", kLive},
     {"func-instrumentation-depth", '\0', "N", "no entry probes in the N innermost [5]",

@@ -43,8 +43,9 @@ namespace sp::cli {
 /// --single, and what does not go along with it.
 [[nodiscard]] core::Result<void> read_single(const Arguments& given, RecordOptions& options);
 
-/// --only-funcs, each name of its own.
-[[nodiscard]] core::Result<std::vector<std::string>> read_only_funcs(const Arguments& given);
+/// --only-funcs or another such option, each name of its own.
+[[nodiscard]] core::Result<std::vector<std::string>> read_functions(const Arguments& given,
+                                                                    std::string_view option);
 
 [[nodiscard]] core::Result<CoverageOptions> read_coverage_command(const Arguments& given);
 

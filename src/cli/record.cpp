@@ -200,11 +200,18 @@ Nothing read_exact(const Arguments& given, RecordOptions& options) {
     }
     options.func_instrumentation_depth = static_cast<std::uint64_t>(*depth);
   }
-  auto only_funcs = read_only_funcs(given);
-  if (!only_funcs) {
-    return tl::unexpected(only_funcs.error());
+  auto only_funcs = read_functions(given, "only-funcs");
+  auto toggle_collect = read_functions(given, "toggle-collect");
+  if (!only_funcs || !toggle_collect) {
+    return tl::unexpected(!only_funcs ? only_funcs.error() : toggle_collect.error());
   }
   options.only_funcs = *std::move(only_funcs);
+  options.toggle_collect = *std::move(toggle_collect);
+  if (!options.toggle_collect.empty() && options.single == Single::off) {
+    return fail(
+        "--toggle-collect goes with -s or --single=step, which count every block; of samples "
+        "superprofiler report --callees FUNC shows what a function calls");
+  }
   options.only_instrument_execs = options.counts_everything ? std::vector<std::string>{"all"}
                                                             : given.all("only-instrument-execs");
   options.no_instrumentation = given.has("no-instrumentation");

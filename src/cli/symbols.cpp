@@ -53,11 +53,11 @@ Result<void> check_alone(const Arguments& given) {
 
 }  // namespace
 
-Result<std::vector<std::string>> read_only_funcs(const Arguments& given) {
+Result<std::vector<std::string>> read_functions(const Arguments& given, std::string_view option) {
   std::vector<std::string> names;
-  for (const std::string& value : given.all("only-funcs")) {
+  for (const std::string& value : given.all(option)) {
     for (std::string& name : split_list(value)) {
-      if (auto known = check_function_pattern(name); !known) {
+      if (auto known = check_function_pattern(name, fmt::format("--{}", option)); !known) {
         return tl::unexpected(known.error());
       }
       names.push_back(std::move(name));
@@ -68,7 +68,7 @@ Result<std::vector<std::string>> read_only_funcs(const Arguments& given) {
 
 Result<SymbolsOptions> read_symbols(const Arguments& given) {
   auto binary = read_binary(given);
-  auto only_funcs = read_only_funcs(given);
+  auto only_funcs = read_functions(given, "only-funcs");
   auto places = read_places(given);
   if (!binary || !only_funcs || !places) {
     return tl::unexpected(!binary       ? binary.error()

@@ -11,8 +11,8 @@ using Edge = CodeProfile::Edge;
 /// Does the work of derive_blocks(), which names the steps below in their order.
 class CodeBlockDerivation {
  public:
-  CodeBlockDerivation(const CodeProfile& profile, std::uint64_t threads)
-      : profile_(profile), threads_(threads) {}
+  CodeBlockDerivation(const CodeProfile& profile, std::uint64_t threads, bool may_leave)
+      : profile_(profile), threads_(threads), may_leave_(may_leave) {}
 
   CountedCode run() {
     for (const Edge& edge : profile_.edges()) {
@@ -22,7 +22,9 @@ class CodeBlockDerivation {
     for (const core::ModuleOffset leader : leaders_) {
       make_block(leader);
     }
-    check();
+    if (!may_leave_) {
+      check();
+    }
     return std::move(code_);
   }
 
@@ -116,6 +118,7 @@ class CodeBlockDerivation {
 
   const CodeProfile& profile_;
   std::uint64_t threads_;
+  bool may_leave_;
   std::unordered_map<core::ModuleOffset, Incoming> incoming_;
   std::vector<core::ModuleOffset> leaders_;
   CountedCode code_;
@@ -123,8 +126,8 @@ class CodeBlockDerivation {
 
 }  // namespace
 
-CountedCode derive_blocks(const CodeProfile& profile, std::uint64_t threads) {
-  return CodeBlockDerivation(profile, threads).run();
+CountedCode derive_blocks(const CodeProfile& profile, std::uint64_t threads, bool may_leave) {
+  return CodeBlockDerivation(profile, threads, may_leave).run();
 }
 
 std::uint64_t executions(const CountedCode& code) {

@@ -50,8 +50,10 @@ struct CountedCode {
 };
 
 /// Derives blocks, fall-through edges and their consistency from counted edges. `threads` is the
-/// number of threads in the run. Pure.
-[[nodiscard]] CountedCode derive_blocks(const CodeProfile& profile, std::uint64_t threads);
+/// number of threads in the run. `may_leave`: threads come from and go to where nothing is
+/// counted (--toggle-collect), so that there is no consistency to check. Pure.
+[[nodiscard]] CountedCode derive_blocks(const CodeProfile& profile, std::uint64_t threads,
+                                        bool may_leave = false);
 
 /// Block executions, and instructions: a rep-prefixed one counts once.
 [[nodiscard]] std::uint64_t executions(const CountedCode& code);

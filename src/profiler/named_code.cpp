@@ -146,8 +146,9 @@ class CodeNaming {
 
 }  // namespace
 
-NamedCode name_code(const CodeProfile& profile, Namer& namer, std::uint64_t threads) {
-  return CodeNaming(namer).run(derive_blocks(profile, threads), profile.dropped_hits());
+NamedCode name_code(const CodeProfile& profile, Namer& namer, std::uint64_t threads,
+                    bool may_leave) {
+  return CodeNaming(namer).run(derive_blocks(profile, threads, may_leave), profile.dropped_hits());
 }
 
 NamedCode name_code(const ProbedProfile& profile, std::span<const PcSamples> samples, Namer& namer,

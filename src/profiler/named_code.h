@@ -48,7 +48,8 @@ struct NamedCode {
 
 /// A function's calls are the edges to its first instruction from outside the function or by a
 /// call instruction: tail calls count, a loop back to the first instruction does not.
-[[nodiscard]] NamedCode name_code(const CodeProfile& profile, Namer& namer, std::uint64_t threads);
+[[nodiscard]] NamedCode name_code(const CodeProfile& profile, Namer& namer, std::uint64_t threads,
+                                  bool may_leave = false);
 
 /// The same from probes. Here a function's calls are the hits of its first block less the edges to
 /// it from within the function that are not calls. If the two were not counted over the same span,

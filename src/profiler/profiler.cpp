@@ -268,7 +268,7 @@ std::optional<NamedCode> Profiler::named_code(const core::RunFacts& facts) const
     case Counting::covered:
       return std::nullopt;
     case Counting::exact:
-      return name_code(code_, *namer_, facts.threads);
+      return name_code(code_, *namer_, facts.threads, options_.counts_inside);
     case Counting::probed:
     case Counting::traced:
     case Counting::treed:

@@ -57,6 +57,7 @@ struct ProfilerOptions {
   std::optional<core::Duration> counted_since{};
   core::TimePoint started{};                      // of the run: times in files count from it
   core::Coverage coverage = core::Coverage::off;  // with Counting::covered
+  bool counts_inside = false;                     // of some functions, with Counting::exact
   std::vector<SourceMap> source_maps{};           // likewise
   std::size_t max_nodes = Profile::kMaxNodes;
   std::uint64_t trace_bytes = 0;  // with Counting::traced: how large trace.sp may be; 0: any size

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "end_to_end/probe_support.h"
 #include "end_to_end/profiled.h"
 
 namespace sp::end_to_end {
@@ -48,7 +49,8 @@ class Worker {
 
 std::vector<int> pids_of(const RunFiles& files) {
   std::vector<int> pids;
-  for (const auto& process : files.run().at("processes")) {
+  const auto run = files.run();
+  for (const auto& process : run.at("processes")) {
     pids.push_back(process.at("pid"));
   }
   std::sort(pids.begin(), pids.end());
@@ -80,7 +82,9 @@ TEST_P(AttachToSeveralIn, is_one_run_that_leaves_each_as_it_was) {
   std::sort(pids.begin(), pids.end());
   EXPECT_EQ(pids_of(files), pids);
   if (GetParam() != "-n") {
-    EXPECT_GT(files.calls_of("add_up") + files.total_of("add_up"), 0U) << outcome.text();
+    EXPECT_TRUE(files.calls_of("add_up") + files.total_of("add_up") > 0 ||
+                functions_with_blocks(files).contains("add_up"))
+        << outcome.text();
   }
   first.expect_unharmed();
   second.expect_unharmed();
@@ -139,10 +143,12 @@ TEST(AttachToThread, samples_it_alone) {
     EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
     const auto stacks = RunFiles(directory / "run").stacks();
     ASSERT_FALSE(stacks.empty()) << outcome.text();
+    bool works = false;
     for (const FoldedStack& stack : stacks) {
       EXPECT_EQ(stack.frames.front(), "steady (" + id + ")");
-      EXPECT_EQ(stack.has("add_up"), tid != worker.pid()) << "its first thread waits";
+      works = works || stack.has("add_up");
     }
+    EXPECT_EQ(works, tid != worker.pid()) << "its first thread waits";
   }
   worker.expect_unharmed();
 }

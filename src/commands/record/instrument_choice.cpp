@@ -12,7 +12,8 @@ using supervisor::InstrumentParts;
 supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
                                              supervisor::CodeAnalysis& analysis) {
   if (options.single != cli::Single::off) {
-    const supervisor::ExactOptions exact{options.single == cli::Single::breakpoints};
+    const supervisor::ExactOptions exact{options.single == cli::Single::breakpoints,
+                                         options.toggle_collect.empty() ? nullptr : &analysis};
     return [exact](const InstrumentParts& parts) {
       return std::make_unique<supervisor::ExactCounter>(exact, parts.outbox, parts.guardian);
     };

@@ -1,6 +1,7 @@
 #include "commands/record/record.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <future>
@@ -62,7 +63,7 @@ class Recording {
                    finds_references(options), std::move(known_coverage), options.sees_calls(),
                    std::move(filters), options.control.triggers,
                    options.learn ? options.learn->keep_overhead_percent : 0, options.places,
-                   options.trace && !options.control.path.empty()}),
+                   options.trace && !options.control.path.empty(), options.toggle_collect}),
         control_(std::move(socket)),
         status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet),
         session_({supervisor_options(options, analysis_), instrumentation_policy(options), {}},
@@ -70,6 +71,10 @@ class Recording {
     facts_.options = own_argv;
     facts_.host_arch = arch::Native::kName;
     facts_.notes = options.notes;
+    if (!options.toggle_collect.empty()) {
+      facts_.notes.push_back(fmt::format("counted only in {} and what is called from there",
+                                         fmt::join(options.toggle_collect, ", ")));
+    }
   }
 
   Ending run();

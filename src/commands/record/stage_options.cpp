@@ -115,6 +115,7 @@ profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
                  : options.tree                            ? profiler::Counting::treed
                                                            : profiler::Counting::probed;
   out.coverage = options.coverage;
+  out.counts_inside = !options.toggle_collect.empty();
   out.trace_bytes = options.trace ? options.trace->most_bytes : 0;
   out.learns = options.learn.has_value();
   out.emit = emit_options(options);

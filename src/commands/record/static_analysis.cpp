@@ -22,8 +22,9 @@ namespace sp::record {
 
 StaticAnalysis::StaticAnalysis(StaticAnalysisOptions options)
     : options_(std::move(options)),
-      selection_{options_.only_funcs},
-      not_mapped_(options_.only_modules),
+      selection_{options_.toggle_collect.empty() ? options_.only_funcs : options_.toggle_collect},
+      not_mapped_(options_.toggle_collect.empty() ? options_.only_modules
+                                                  : std::vector<std::string>{}),
       trigger_names_(options_.triggers) {}
 
 StaticAnalysis::~StaticAnalysis() { is_over_ = true; }
@@ -33,7 +34,8 @@ bool StaticAnalysis::wants(const File& file) {
   std::erase_if(not_mapped_, [&](const std::string& name) {
     return symbols::is_wanted_module({name}, file.path, file.is_program);
   });
-  return symbols::is_wanted_module(options_.only_modules, file.path, file.is_program);
+  return !options_.toggle_collect.empty() ||
+         symbols::is_wanted_module(options_.only_modules, file.path, file.is_program);
 }
 
 void StaticAnalysis::report_not_mapped() const {
@@ -44,6 +46,11 @@ void StaticAnalysis::report_not_mapped() const {
        has_seen_files_ ? trigger_names_.unmet() : std::vector<std::string>{}) {
     core::log_note("--trigger '{}' was never set: no traced function has the name", text);
   }
+  if (has_seen_files_ && !collects_any_ && !options_.toggle_collect.empty()) {
+    core::log_note(
+        "no function of the target matches --toggle-collect: nothing was counted; superprofiler "
+        "symbols FILE lists the names");
+  }
 }
 
 core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
@@ -52,7 +59,8 @@ core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
     return *of_file.plan;
   }
   core::InstrumentationCandidates plan = find_functions(file, of_file);
-  if (plan.functions.empty() && !selection_.only_funcs.empty()) {
+  collects_any_ = collects_any_ || !plan.functions.empty();
+  if (plan.functions.empty() && !selection_.only_funcs.empty() && options_.toggle_collect.empty()) {
     core::log_note("no function of {} matches --only-funcs", file.path);
   }
   if (options_.traces) {

@@ -39,6 +39,8 @@ struct StaticAnalysisOptions {
   double keep_percent = 0;  // --learn: what calls may cost, of the target's own time
   core::PlaceChoice places{};
   bool patches = false;  // functions are patched and unpatched while the target runs
+  /// --toggle-collect: of any file these functions are planned, and no others.
+  std::vector<std::string> toggle_collect{};
 };
 
 /// Static analysis of the target's code, from its symbols and the analyzer, behind the supervisor's
@@ -51,7 +53,9 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   ~StaticAnalysis() override;
 
   [[nodiscard]] bool wants(const File& file) override;
-  [[nodiscard]] bool wants_libraries() override { return !options_.only_modules.empty(); }
+  [[nodiscard]] bool wants_libraries() override {
+    return !options_.only_modules.empty() || !options_.toggle_collect.empty();
+  }
   [[nodiscard]] core::InstrumentationCandidates plan(const File& file) override;
   [[nodiscard]] std::vector<ControlledFunction> controlled(const File& file) override;
   [[nodiscard]] std::vector<core::ReachedRange> known_reached(const File& file) override {
@@ -94,6 +98,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   std::vector<std::string> not_mapped_;  // of only_modules
   TriggerNames trigger_names_;
   bool has_seen_files_ = false;
+  bool collects_any_ = false;
   struct Known {
     std::optional<core::InstrumentationCandidates> plan;
     std::vector<ControlledFunction> controlled;

@@ -6,8 +6,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
+#include "core/address.h"
 #include "core/clock.h"
 #include "core/ids.h"
 #include "supervisor/instruments/instrumented_code.h"
@@ -15,12 +17,19 @@
 
 namespace sp::supervisor {
 
+/// Where the stack is in a function's first instruction, and where the function returns to.
+struct CallFrame {
+  core::Address sp;
+  core::Address returns_to;
+};
+
 /// What a new task has of the thread that created it. For the instrument; others only pass it on.
 struct ForkOrigin {
   std::shared_ptr<InstrumentedCode> code;  // null: its creator's process has none
   std::uint64_t insertions = 0;  // BreakpointTable::insertions() before the fork; 0: not known
   bool blocks_trap = false;      // the creator blocks SIGTRAP, as the program sees it
   bool clears_handlers = false;  // the task has no handlers (CLONE_CLEAR_SIGHAND)
+  std::optional<CallFrame> collected_in{};  // of the exact instrument, --toggle-collect
 };
 
 /// Where new tasks come from: those that were announced by their creator's fork, vfork or clone

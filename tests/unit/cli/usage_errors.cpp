@@ -39,6 +39,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"-c", ""}, "-c: the command is empty; give one"},
         Mistake{{"-c", "'ls"}, "never closed; add the missing '"},
         Mistake{{"-c", "--", "ls"}, "--command needs a value"},
+        Mistake{{"--toggle-collect", "f", "--", "ls"}, "goes with -s or --single=step"},
+        Mistake{{"-s", "--toggle-collect", "/(/", "--", "ls"}, "--toggle-collect"},
         Mistake{{"doctor", "-p", "1", "-p", "2"}, "-p is given twice"},
         Mistake{{"dump", "-p", "1,2"}, "'1,2' is not a process id"},
         Mistake{{"-p", "1,x"}, "'x' is not a process id"},

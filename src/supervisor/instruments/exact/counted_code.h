@@ -40,6 +40,12 @@ struct DynamicBlock {
   bool reported = false;
 };
 
+/// The functions of --toggle-collect.
+struct CollectedFunctions {
+  std::unordered_set<core::Address> entries;
+  std::vector<core::AddressRange> looked_at;  // mappings
+};
+
 /// The executed code of one address space: its dynamic blocks, the breakpoints at their ends, and
 /// the counts of its edges. Runs on the ptrace thread.
 ///
@@ -55,7 +61,8 @@ class CountedCode : public InstrumentedCode {
       : InstrumentedCode(owner, tid, parent, inherited),
         returned_to_(parent.returned_to_),
         gates_(parent.gates_),
-        has_gates_(parent.has_gates_) {}
+        has_gates_(parent.has_gates_),
+        collected_(parent.collected_) {}
 
   [[nodiscard]] bool needs_maps(core::Address address) const {
     return maps_are_old() || regions().at(address) == CodeKind::not_executable;
@@ -79,6 +86,7 @@ class CountedCode : public InstrumentedCode {
   void set_has_gates(bool has_gates) { has_gates_ = has_gates; }
 
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
+  [[nodiscard]] CollectedFunctions& collected() { return collected_; }
   /// What was discovered and counted since the last call.
   [[nodiscard]] core::CodeCounted take();
 
@@ -109,6 +117,7 @@ class CountedCode : public InstrumentedCode {
   std::unordered_set<core::Address> returned_to_;  // from a system call
   std::unordered_set<core::Address> gates_;        // also those that were removed for good
   bool has_gates_ = false;
+  CollectedFunctions collected_;
   std::uint64_t times_written_ = 0;
   EdgeCounts edges_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "core/address.h"
 #include "core/instruction.h"
 #include "supervisor/instruments/displaced_step.h"
+#include "supervisor/instruments/fork_origins.h"
 #include "supervisor/instruments/sigtrap_mask.h"
 #include "supervisor/tracees/instrument_state.h"
 
@@ -17,6 +19,10 @@ namespace sp::supervisor {
 struct CountedThread : ThreadState {
   bool begun = false;   // its first stop was seen
   bool counted = true;  // false: it is only helped over the breakpoints
+  /// CollectSwitch: false while it is in none of the functions.
+  bool collects = true;
+  std::optional<CallFrame> collected_in;
+  std::size_t handlers_before = 0;  // of `interrupted`, when it came there
   bool stepped = false;
   std::optional<core::Instruction> next;
   std::uint64_t times_written = 0;  // CountedCode::times_written() when it ran last
@@ -42,6 +48,8 @@ struct CountedThread : ThreadState {
     bool emulated = false;           // the kernel does nothing
   };
   std::optional<Syscall> syscall;
+
+  [[nodiscard]] bool counts() const { return counted && collects; }
 };
 
 }  // namespace sp::supervisor

@@ -1,14 +1,7 @@
 #include "supervisor/instruments/exact/exact_counter.h"
 
-#include <signal.h>
-
-#include <memory>
-#include <utility>
-
 #include "arch/native.h"
-#include "core/log.h"
 #include "supervisor/breakpoints/edge_flow.h"
-#include "supervisor/breakpoints/memory_origin.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/exact/finished_step.h"
@@ -23,71 +16,12 @@ using core::EdgeFlow;
 using core::Flow;
 
 ExactCounter::ExactCounter(ExactOptions options, Outbox& outbox, Guardian& guardian)
-    : options_(options), guardian_(guardian), flow_(outbox), syscalls_(flow_), runner_(flow_) {}
-
-// ---- who comes and goes
-
-void ExactCounter::begin_process(TracedProcess& process, pid_t tid, bool from_start) {
-  // Whoever has the same memory, and is not traced, would die at a breakpoint.
-  const bool may_insert = from_start || !has_borrowed_memory(process.id.pid);
-  process.code_state = std::make_shared<CountedCode>(
-      process.id, tid, options_.inserts_breakpoints && may_insert, guardian_);
-  inherit_action(process);
-}
-
-std::shared_ptr<InstrumentedCode> ExactCounter::copy_code(const TracedProcess& child, pid_t tid,
-                                                          const ForkOrigin& origin) {
-  return std::make_shared<CountedCode>(child.id, tid, static_cast<CountedCode&>(*origin.code),
-                                       origin.insertions);
-}
-
-void ExactCounter::before_exec(Tracee& caller, pid_t tid) {
-  counted_thread(caller).mask.block_again(tid);
-  caller.process->ignores_sigtrap =
-      counted_code(*caller.process).trap_handler().program.is_ignore();
-}
-
-ForkOrigin ExactCounter::origin_of(const Tracee& parent) const {
-  const CountedThread& thread = counted_thread(parent);
-  return {std::static_pointer_cast<InstrumentedCode>(parent.process->code_state),
-          thread.syscall ? thread.syscall->insertions : 0, thread.mask.blocks_trap(),
-          thread.syscall && thread.syscall->clears_handlers};
-}
-
-void ExactCounter::add_thread(Tracee& tracee, bool counted) {
-  auto thread = std::make_unique<CountedThread>();
-  thread->counted = counted;
-  tracee.thread_state = std::move(thread);
-}
-
-void ExactCounter::inherit(Tracee& tracee, const ForkOrigin& origin) {
-  counted_thread(tracee).mask.inherit(origin.blocks_trap);
-}
-
-void ExactCounter::begin_thread(Tracee& tracee, Address pc, core::TimePoint now) {
-  CountedThread& thread = counted_thread(tracee);
-  thread.begun = true;
-  // Also for single steps, whose last trap nobody takes if we are killed.
-  if (!counted_code(*tracee.process).trap_handler().tried) {
-    install_handler(tracee);
-  }
-  const bool inherited = thread.mask.blocks_trap();
-  (void)thread.mask.unblock(tracee.process->id.pid, tracee.id.tid);
-  thread.mask.inherit(inherited);
-  flow_.enter(tracee, pc, now);
-}
-
-void ExactCounter::install_handler(const Tracee& tracee) {
-  CountedCode& code = counted_code(*tracee.process);
-  flow_.read_maps(*tracee.process, tracee.id);
-  install_trap_handler(code, tracee.id.tid);
-  if (code.may_insert() && !code.trap_handler().is_installed) {
-    code.disable();
-    core::log_note("process {} {}: counting it by single steps, which is slower",
-                   tracee.process->id.pid, reason_for_no_breakpoints(code));
-  }
-  syscalls_.insert_gates(tracee);
-}
+    : options_(options),
+      guardian_(guardian),
+      collect_(options.collects),
+      flow_(outbox, collect_),
+      syscalls_(flow_),
+      runner_(flow_) {}
 
 // ---- stops
 
@@ -112,7 +46,7 @@ bool ExactCounter::on_trap(Tracee& tracee, core::TimePoint now) {
       if (!thread.delivering) {
         return false;
       }
-      on_handler_entry(tracee, Native::pc(*registers), now);
+      on_handler_entry(tracee, *registers, now);
       return true;
     case TrapOrigin::step:
       if (thread.stepped || thread.delivering || thread.displaced.is_active()) {
@@ -170,15 +104,17 @@ void ExactCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::R
     }
     return;
   }
+  collect_.arrive(tracee, registers);
   EdgeCounts::Edge* const known = site.edge_cache.find(to);
-  if (known != nullptr && thread.counted) {
+  if (known != nullptr && thread.counts()) {
     EdgeCounts::count(*known, now);
     thread.stepped = false;
     (void)ptrace::set_registers(tid, registers);
     (void)ptrace::resume_to_syscall(tid, 0);
     return;
   }
-  EdgeCounts::Edge* const edge = flow_.cross(tracee, at, to, edge_flow(site.instruction, to), now);
+  EdgeCounts::Edge* const edge =
+      flow_.cross(tracee, at, to, edge_flow(site.instruction, to), now, &registers);
   if (edge != nullptr) {
     site.edge_cache.remember(to, *edge);
   }
@@ -207,21 +143,23 @@ void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
     const Address at = thread.displaced.finish(code);
     const BreakpointSite* const site = code.inserted_at(at);
     flow_.cross(tracee, at, pc,
-                site != nullptr ? edge_flow(site->instruction, pc) : EdgeFlow::indirect, now);
+                site != nullptr ? edge_flow(site->instruction, pc) : EdgeFlow::indirect, now,
+                &registers);
   } else if (thread.stepped) {
     const auto done = finish_step(code, tracee.id.tid, thread.next, registers);
     if (done && core::ends_block(done->flow)) {
-      flow_.cross(tracee, done->address, pc, edge_flow(*done, pc), now);
+      flow_.cross(tracee, done->address, pc, edge_flow(*done, pc), now, &registers);
     } else if (done && (pc == done->next() || pc == done->address)) {
       thread.next = code.decode(pc);  // or one more round of a rep
     } else {
-      flow_.enter(tracee, pc, now);
+      flow_.enter(tracee, pc, now, &registers);
     }
   }
   runner_.continue_thread(tracee);
 }
 
-void ExactCounter::on_handler_entry(Tracee& tracee, Address pc, core::TimePoint now) {
+void ExactCounter::on_handler_entry(Tracee& tracee, const ptrace::Registers& registers,
+                                    core::TimePoint now) {
   constexpr std::size_t kDeepest = 64;
   CountedThread& thread = counted_thread(tracee);
   thread.delivering = false;
@@ -230,7 +168,7 @@ void ExactCounter::on_handler_entry(Tracee& tracee, Address pc, core::TimePoint 
   }
   thread.interrupted.push_back({thread.interrupted_at, thread.stepped});
   (void)thread.mask.unblock(tracee.process->id.pid, tracee.id.tid);
-  flow_.enter(tracee, pc, now);
+  flow_.enter(tracee, Native::pc(registers), now, &registers);
   runner_.continue_thread(tracee);
 }
 

@@ -19,7 +19,8 @@
 namespace sp::supervisor {
 
 struct ExactOptions {
-  bool inserts_breakpoints = true;  // false: every instruction is a single step
+  bool inserts_breakpoints = true;   // false: every instruction is a single step
+  CodeAnalysis* collects = nullptr;  // CollectSwitch
 };
 
 /// Counts every edge that threads take (--single), by breakpoints inserted ahead of them. Control
@@ -60,10 +61,11 @@ class ExactCounter final : public Instrument {
                      core::TimePoint now);
   void on_gate(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& registers);
   void on_step(Tracee& tracee, ptrace::Registers& registers, core::TimePoint now);
-  void on_handler_entry(Tracee& tracee, core::Address pc, core::TimePoint now);
+  void on_handler_entry(Tracee& tracee, const ptrace::Registers& registers, core::TimePoint now);
 
   ExactOptions options_;
   Guardian& guardian_;
+  CollectSwitch collect_;
   FlowRecorder flow_;
   SyscallEffects syscalls_;
   ThreadRunner runner_;

@@ -12,7 +12,7 @@ using core::Address;
 using core::EdgeFlow;
 
 EdgeCounts::Edge* FlowRecorder::cross(Tracee& tracee, Address from, Address to, EdgeFlow flow,
-                                      core::TimePoint now) {
+                                      core::TimePoint now, const ptrace::Registers* registers) {
   CountedThread& thread = counted_thread(tracee);
   CountedCode& code = counted_code(*tracee.process);
   const DynamicBlock& block = discover(tracee, to);
@@ -20,7 +20,10 @@ EdgeCounts::Edge* FlowRecorder::cross(Tracee& tracee, Address from, Address to, 
   if (block.stepped) {
     thread.next = code.decode(to);
   }
-  if (block.lengths.empty() || !thread.counted) {
+  if (registers != nullptr) {
+    collect_.arrive(tracee, *registers);
+  }
+  if (block.lengths.empty() || !thread.counts()) {
     return nullptr;  // not executable: the next stop is the fault's signal
   }
   EdgeCounts::Edge& edge = code.edges().at(from, to, flow);
@@ -28,8 +31,9 @@ EdgeCounts::Edge* FlowRecorder::cross(Tracee& tracee, Address from, Address to, 
   return block.stepped ? nullptr : &edge;
 }
 
-void FlowRecorder::enter(Tracee& tracee, Address pc, core::TimePoint now) {
-  cross(tracee, pc, pc, EdgeFlow::entry, now);
+void FlowRecorder::enter(Tracee& tracee, Address pc, core::TimePoint now,
+                         const ptrace::Registers* registers) {
+  cross(tracee, pc, pc, EdgeFlow::entry, now, registers);
 }
 
 void FlowRecorder::return_from_syscall(Tracee& tracee, Address pc) {
@@ -63,6 +67,7 @@ void FlowRecorder::read_maps(const TracedProcess& process, core::ThreadId thread
   core::MappingSnapshot mapped{core::parse_maps(*text)};
   CountedCode& code = counted_code(process);
   code.set_maps(mapped.maps);
+  collect_.find_functions(code, process.id, thread.tid);
   outbox_.deliver({code.owner(), thread, core::Clock::now(), std::move(mapped)});
 }
 

@@ -6,6 +6,7 @@
 #include "core/ids.h"
 #include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/channels/outbox.h"
+#include "supervisor/instruments/exact/collect_switch.h"
 #include "supervisor/instruments/exact/counted_code.h"
 #include "supervisor/instruments/exact/counted_thread.h"
 #include "supervisor/tracees/tracee.h"
@@ -24,14 +25,16 @@ namespace sp::supervisor {
 /// the ptrace thread.
 class FlowRecorder {
  public:
-  explicit FlowRecorder(Outbox& outbox) : outbox_(outbox) {}
+  FlowRecorder(Outbox& outbox, const CollectSwitch& collect) : outbox_(outbox), collect_(collect) {}
 
-  /// The thread's control goes from `from` to `to`. Returns the edge's counter where it may be
-  /// cached: the code at `to` has its breakpoints.
+  /// The thread's control goes from `from` to `to`, with these registers; null: it stays in the
+  /// function that it is in. Returns the edge's counter where it may be cached: the code at `to`
+  /// has its breakpoints.
   EdgeCounts::Edge* cross(Tracee& tracee, core::Address from, core::Address to, core::EdgeFlow flow,
-                          core::TimePoint now);
+                          core::TimePoint now, const ptrace::Registers* registers);
   /// Control starts at `pc`; where it comes from is unknown.
-  void enter(Tracee& tracee, core::Address pc, core::TimePoint now);
+  void enter(Tracee& tracee, core::Address pc, core::TimePoint now,
+             const ptrace::Registers* registers = nullptr);
   /// The thread's system call is over, and it is about to continue at `pc`, behind the call.
   static void return_from_syscall(Tracee& tracee, core::Address pc);
 
@@ -44,6 +47,7 @@ class FlowRecorder {
   DynamicBlock& discover(Tracee& tracee, core::Address to);
 
   Outbox& outbox_;
+  const CollectSwitch& collect_;
 };
 
 }  // namespace sp::supervisor

@@ -136,7 +136,8 @@ void ThreadRunner::leave_sequence(Tracee& tracee, const BreakpointSite& exit,
   Native::set_pc(registers, to);
   (void)ptrace::set_registers(tracee.id.tid, registers);
   const bool falls_through = to == last + Native::kBreakpoint.size();
-  flow_.cross(tracee, last, to, falls_through ? EdgeFlow::fallthrough : EdgeFlow::taken, now);
+  flow_.cross(tracee, last, to, falls_through ? EdgeFlow::fallthrough : EdgeFlow::taken, now,
+              &registers);
 }
 
 void ThreadRunner::cancel_displaced(Tracee& tracee) {
