@@ -41,7 +41,7 @@ int rounds(int otherwise) {
 }
 
 TEST_F(ExactCrowds, of_threads_are_counted_exactly) {
-  const auto each = static_cast<unsigned>(scaled(400));
+  const auto each = static_cast<unsigned>(2 * scaled(200));
   for (int round = 0; round < rounds(scaled(3)) && !HasFailure(); ++round) {
     const auto run = counted({target("counted_threads"), "8", std::to_string(each)});
     EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
