@@ -31,7 +31,7 @@ constexpr std::uint32_t kElfHeader = 0x40;
 /// True for a path as one is written: V8 (node 20) often writes garbage.
 bool is_path(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](char c) { return c < 0 || (c >= ' ' && c != 127); });
+                                      [](unsigned char c) { return c >= ' ' && c != 127; });
 }
 
 }  // namespace
