@@ -50,9 +50,10 @@ std::optional<unsigned> argument_number(std::string_view name) {
 }
 
 bool is_identifier(std::string_view name) {
-  const auto is_inner = [](char c) {
+  constexpr unsigned char kNotAscii = 0x80;
+  const auto is_inner = [](unsigned char c) {
     return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-           (c >= 'A' && c <= 'Z') || c < 0;
+           (c >= 'A' && c <= 'Z') || c >= kNotAscii;
   };
   return !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
          std::all_of(name.begin(), name.end(), is_inner);
