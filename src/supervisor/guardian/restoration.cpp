@@ -138,7 +138,8 @@ void restore_breakpoints(Work& work) {
 }
 
 /// A thread may have lost its CPU between a jump, which is held now, and the second one: waits
-/// until each has had a CPU since. One that is stopped all the time is not waited for.
+/// until each has had a CPU since, or is stopped elsewhere. One that is stopped there all the time
+/// is not waited for.
 void wait_for_second_jumps(std::span<const Work> works) {
   constexpr std::uint64_t kJump = 20'000;  // nanoseconds
   constexpr int kRounds = 1000;
@@ -146,7 +147,11 @@ void wait_for_second_jumps(std::span<const Work> works) {
   for (const Work& work : works) {
     if (std::any_of(work.changes.begin(), work.changes.end(),
                     [](const CodeChange& change) { return change.is_second; })) {
-      threads.emplace_back(owner_of(work.memory), kJump);
+      threads.emplace_back(owner_of(work.memory), kJump, [&changes = work.changes](auto pc) {
+        return std::any_of(changes.begin(), changes.end(), [pc](const CodeChange& change) {
+          return change.is_second && change.range().contains(core::Address{pc});
+        });
+      });
     }
   }
   for (int round = 0; round < kRounds && !threads.empty(); ++round) {

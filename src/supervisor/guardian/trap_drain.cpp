@@ -38,6 +38,11 @@ bool TrapDrain::check_thread(pid_t tid) {
     waiting_[tid] = now;
     return false;
   }
+  if (is_within_ && (state == 'T' || state == 't')) {
+    // The stop may be over by now: then it runs, and shows nothing.
+    const auto where = read_syscall(tid);
+    return where && !is_within_(where->pc);
+  }
   return state == 'S' || now - waiting_[tid] >= enough_;
 }
 

@@ -3,7 +3,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <utility>
 
 namespace sp::supervisor {
 
@@ -17,9 +19,15 @@ class TrapDrain {
   /// Nanoseconds of CPU time; more than the trap, the signal and the handler can take.
   static constexpr std::uint64_t kThroughHandler = 2'000'000;
 
+  /// Where a thread must not stand any more.
+  using IsWithin = std::function<bool(std::uint64_t pc)>;
+
   /// A thread has used CPU time if that is `enough`.
   explicit TrapDrain(pid_t pid, std::uint64_t enough = kThroughHandler)
       : pid_(pid), enough_(enough) {}
+  /// A thread that is stopped shows where it stands: it is not waited for if that is elsewhere.
+  TrapDrain(pid_t pid, std::uint64_t enough, IsWithin is_within)
+      : pid_(pid), enough_(enough), is_within_(std::move(is_within)) {}
 
   /// Call it until it returns true. A process that is gone is drained.
   [[nodiscard]] bool check();
@@ -29,6 +37,7 @@ class TrapDrain {
 
   pid_t pid_;
   std::uint64_t enough_;
+  IsWithin is_within_;
   bool began_ = false;
   /// Threads that are not drained yet -> nanoseconds of CPU time that they had used.
   std::map<pid_t, std::uint64_t> waiting_;
