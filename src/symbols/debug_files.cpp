@@ -167,4 +167,22 @@ std::optional<DebugFile> DebugFiles::find_alternate(const std::string& debug_pat
   return download(build_id, std::string(name));
 }
 
+std::optional<DwarfSources> find_dwarf(const std::shared_ptr<const core::ElfImage>& image,
+                                       const std::string& path, const std::string& root,
+                                       const std::vector<std::string>& debug_directories) {
+  const DebugFiles files(debug_directories, root);
+  ElfSections main(image);
+  std::string main_path = path;
+  if (!main.has_dwarf()) {
+    const auto debug = files.find(path, main, image->build_id());
+    if (!debug) {
+      return std::nullopt;
+    }
+    main = ElfSections(debug->file);
+    main_path = debug->path;
+  }
+  const auto alternate = files.find_alternate(main_path, main);
+  return DwarfSources{main, alternate ? std::optional(ElfSections(alternate->file)) : std::nullopt};
+}
+
 }  // namespace sp::symbols

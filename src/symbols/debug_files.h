@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/elf_image.h"
 #include "core/mapped_file.h"
 #include "symbols/debug_server.h"
 #include "symbols/elf_sections.h"
@@ -56,5 +57,16 @@ class DebugFiles {
   std::string root_;
   DebugServer* server_;
 };
+
+/// The files with a module's DWARF.
+struct DwarfSources {
+  ElfSections main;
+  std::optional<ElfSections> alternate;
+};
+/// The module's own file if it has DWARF, else its separate debug file; nothing if there is none.
+/// No server is asked. `path` is the module's, `root` as of DebugFiles.
+[[nodiscard]] std::optional<DwarfSources> find_dwarf(
+    const std::shared_ptr<const core::ElfImage>& image, const std::string& path,
+    const std::string& root, const std::vector<std::string>& debug_directories);
 
 }  // namespace sp::symbols

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "symbols/debug_files.h"
 #include "symbols/die_walk.h"
@@ -74,19 +75,11 @@ InlinedCopies find_inlined_copies(const std::shared_ptr<const core::ElfImage>& i
                                   const std::function<bool(std::string_view)>& is_wanted,
                                   core::TimePoint deadline) {
   InlinedCopies found;
-  const DebugFiles files(debug_directories, root);
-  ElfSections file(image);
-  std::string file_path = path;
-  if (!file.has_dwarf()) {
-    const auto debug = files.find(path, file, image->build_id());
-    if (!debug) {
-      return found;
-    }
-    file = ElfSections(debug->file);
-    file_path = debug->path;
+  auto sources = find_dwarf(image, path, root, debug_directories);
+  if (!sources) {
+    return found;
   }
-  const auto alternate = files.find_alternate(file_path, file);
-  DwarfFile dwarf(file, alternate ? std::optional(ElfSections(alternate->file)) : std::nullopt);
+  DwarfFile dwarf(std::move(sources->main), std::move(sources->alternate));
   for (std::uint32_t i = 0; i < dwarf.unit_count() && found.is_complete; ++i) {
     UnitWalk(is_wanted, deadline, found).visit_children(dwarf.unit(i).functions, 0);
   }

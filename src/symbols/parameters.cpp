@@ -3,6 +3,8 @@
 #include <dwarf.h>
 #include <elf.h>
 
+#include <utility>
+
 #include "symbols/debug_files.h"
 #include "symbols/die_walk.h"
 #include "symbols/dwarf_file.h"
@@ -123,20 +125,9 @@ ParameterReader::ParameterReader(const std::shared_ptr<const core::ElfImage>& im
                                  const std::vector<std::string>& debug_directories)
     : state_(std::make_unique<State>()) {
   state_->machine = image->machine();
-  const DebugFiles files(debug_directories, root);
-  ElfSections file(image);
-  std::string file_path = path;
-  if (!file.has_dwarf()) {
-    const auto debug = files.find(path, file, image->build_id());
-    if (!debug) {
-      return;
-    }
-    file = ElfSections(debug->file);
-    file_path = debug->path;
+  if (auto sources = find_dwarf(image, path, root, debug_directories)) {
+    state_->dwarf.emplace(std::move(sources->main), std::move(sources->alternate));
   }
-  const auto alternate = files.find_alternate(file_path, file);
-  state_->dwarf.emplace(file,
-                        alternate ? std::optional(ElfSections(alternate->file)) : std::nullopt);
 }
 
 ParameterReader::ParameterReader(ParameterReader&&) noexcept = default;

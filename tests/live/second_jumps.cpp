@@ -114,7 +114,7 @@ TEST(SecondJumps, do_not_wait_for_a_thread_that_is_stopped_elsewhere) {
       << "it gave up waiting";
 }
 
-TEST(SecondJumps, are_there_until_each_thread_has_had_a_cpu) {
+TEST(SecondJumps, go_once_each_thread_has_had_a_cpu) {
   const Looping child(false);
   child.restore();
   EXPECT_TRUE(child.has(child.change().to));

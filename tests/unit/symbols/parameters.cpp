@@ -2,13 +2,13 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <link.h>
 
 #include <cstdint>
 #include <cstring>
 #include <string>
 
 #include "core/mapped_file.h"
+#include "unit/symbols/own_base.h"
 
 // Of this program, which is compiled with -g -O2.
 struct Pair {
@@ -86,23 +86,12 @@ int Widget::make(std::string by_address, int behind) {
 namespace sp::symbols {
 namespace {
 
-std::uint64_t own_base() {
-  std::uint64_t base = 0;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* out) {
-        *static_cast<std::uint64_t*>(out) = info->dlpi_addr;
-        return 1;  // the first one is the program
-      },
-      &base);
-  return base;
-}
-
 /// "TYPE NAME=LETTER/BYTES@ARGUMENT, .."; "none" without debug information.
 std::string parameters_at(std::uint64_t address) {
   const auto file = core::MappedFile::open("/proc/self/exe");
   const auto image = core::ElfImage::parse(*file);
   ParameterReader reader(*image, "/proc/self/exe", "", {});
-  const auto found = reader.find(address - own_base());
+  const auto found = reader.find(address - test::own_base());
   if (!found) {
     return "none";
   }

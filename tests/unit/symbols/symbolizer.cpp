@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <gtest/gtest.h>
-#include <link.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "symbols/elf_sections.h"
 #include "unit/symbols/elf_builder.h"
+#include "unit/symbols/own_base.h"
 #include "unit/symbols/scratch_folder.h"
 
 namespace {
@@ -44,17 +44,6 @@ Module module_of(const std::string& path, std::shared_ptr<const ElfImage> image)
   return module;
 }
 
-std::uint64_t own_base() {
-  std::uint64_t base = 0;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* out) {
-        *static_cast<std::uint64_t*>(out) = info->dlpi_addr;
-        return 1;  // the first one is the program
-      },
-      &base);
-  return base;
-}
-
 struct Caller {
   std::uint64_t return_address = 0;
   std::uint32_t line = 0;
@@ -80,7 +69,7 @@ TEST(Symbolizer, names_inlined_calls_with_their_lines) {
   Symbolizer symbolizer({});
   symbolizer.add_module(module_of("/proc/self/exe", image_of("/proc/self/exe")));
   const Caller caller = holds_inlined_calls();
-  const auto& frames = symbolizer.name({kId, caller.return_address - own_base()}, true);
+  const auto& frames = symbolizer.name({kId, caller.return_address - sp::test::own_base()}, true);
   ASSERT_EQ(frames.size(), 3U);
   EXPECT_NE(frames[0].function.find("inlined_twice"), std::string::npos);
   EXPECT_NE(frames[1].function.find("inlined_once"), std::string::npos);
@@ -101,7 +90,7 @@ TEST(Symbolizer, reads_no_lines_when_they_are_not_wanted) {
   Symbolizer symbolizer({.debug_directories = {}, .source_lines = false, .server = nullptr});
   symbolizer.add_module(module_of("/proc/self/exe", image_of("/proc/self/exe")));
   const auto& frames =
-      symbolizer.name({kId, holds_inlined_calls().return_address - own_base()}, true);
+      symbolizer.name({kId, holds_inlined_calls().return_address - sp::test::own_base()}, true);
   ASSERT_EQ(frames.size(), 1U);
   EXPECT_FALSE(frames[0].source.has_value());
 }
