@@ -139,7 +139,7 @@ std::uint64_t ours(pid_t child, sp::supervisor::Guardian& guardian, bool follow_
                    sp::supervisor::StopWith stop_with) {
   using namespace sp;
   supervisor::SupervisorOptions options;
-  options.pid = child;
+  options.pids = {child};
   options.timer.interval = g_interval;
   options.timer.overhead_percent = 0;
   options.timer.follow_cpu = follow_cpu;
