@@ -1,7 +1,10 @@
 #include "supervisor/guardian/guardian.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +16,28 @@
 #include "supervisor/linux/ptrace.h"
 
 namespace sp::supervisor {
+
+namespace {
+
+/// It has nothing left to do but to end. A machine whose CPUs were all busy was seen not to let it
+/// run for minutes, although it has a real-time priority: that must not stop us.
+void wait_for_end(pid_t pid) {
+  constexpr int kLongest = 5'000;  // ms
+  const core::UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  pollfd end{process.get(), POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&end, 1, kLongest);
+  } while (ready < 0 && errno == EINTR);
+  if (ready == 0) {
+    ::kill(pid, SIGKILL);
+  }
+  const int options = ready == 0 ? WNOHANG : 0;
+  while (::waitpid(pid, nullptr, options) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
 
 core::Result<Guardian> Guardian::start() {
   void* memory = ::mmap(nullptr, sizeof(SharedTables), PROT_READ | PROT_WRITE,
@@ -56,8 +81,7 @@ Guardian::~Guardian() {
   }
   socket_.reset();
   if (!in_flight) {
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    wait_for_end(pid_);
   }
   ptrace::list_steps_in(nullptr);
   ::munmap(tables_, sizeof(SharedTables));
