@@ -109,5 +109,27 @@ TEST_F(CopiesCount, every_block_of_every_module_that_exact_mode_counts) {
   }
 }
 
+// Their children by vfork run in the same copies.
+TEST_F(CopiesCount, no_children_that_are_not_followed) {
+  const Profiled alone =
+      profile(first_, {"-q", "-a", "--follow", "none"}, {target("vfork_counts")});
+  EXPECT_EQ(alone.outcome.out, "done\n") << alone.outcome.text();
+  EXPECT_GT(copied(alone.files), 0U);
+  EXPECT_EQ(calls_of(alone.files, "ten_times"), "200 exact");
+  const Profiled followed = profile(second_, {"-q", "-a"}, {target("vfork_counts")});
+  EXPECT_EQ(calls_of(followed.files, "ten_times"), "270 exact");
+}
+
+// In a program with one thread a function gets its copy when it is first entered, and probes only
+// until all of the module's code is read.
+TEST_F(CopiesCount, a_function_from_its_first_execution_on) {
+  const Profiled copies =
+      profile(first_, {"-q", "-a"},
+              {"/bin/sh", "-c", "i=0; while [ $i -lt 300 ]; do i=$((i + 1)); done; printf %d $i"});
+  EXPECT_EQ(copies.outcome.out, "300") << copies.outcome.text();
+  const auto probes = copies.files.run().at("probes");
+  EXPECT_GT(copied(copies.files), probes.at("functions").get<std::uint64_t>() / 2) << probes.dump();
+}
+
 }  // namespace
 }  // namespace sp::end_to_end

@@ -35,8 +35,9 @@ class FakeAnalysis final : public CodeAnalysis {
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
   core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
-  core::ControlFlowGraph map(core::AddressRange bounds, std::span<const Address> leaders,
-                             const Read& read, const core::TableHints* /*hints*/) override {
+  core::ControlFlowGraph map(core::AddressRange bounds, std::uint64_t /*bias*/,
+                             std::span<const Address> leaders, const Read& read,
+                             const core::TableHints* /*hints*/) override {
     core::ControlFlowGraph map;
     for (const Address leader : leaders) {
       std::array<std::byte, kBlock> code{};
@@ -142,6 +143,8 @@ class ProbedCodeTest : public ::testing::Test {
     }
   }
 
+  void enter(Address at) { code_->instrument_function(std::span(&at, 1), std::nullopt); }
+
   using Offsets = std::vector<std::size_t>;
   FakeAnalysis analysis_;
   std::optional<Guardian> guardian_;
@@ -153,7 +156,7 @@ class ProbedCodeTest : public ::testing::Test {
 TEST_F(ProbedCodeTest, has_a_breakpoint_on_each_function_until_it_is_mapped) {
   instrument(3);
   EXPECT_EQ(changed(), Offsets({0, 64, 128}));
-  code_->instrument_function(begin_ + 64, std::nullopt);
+  enter(begin_ + 64);
   // On the returns that end the two blocks: at the entry and at the landing pad.
   EXPECT_EQ(changed(), Offsets({0, 65, 73, 128}));
   EXPECT_EQ(code_->functions_instrumented(), 1U);
@@ -162,17 +165,17 @@ TEST_F(ProbedCodeTest, has_a_breakpoint_on_each_function_until_it_is_mapped) {
 
 TEST_F(ProbedCodeTest, finds_more_blocks_as_control_comes_to_them) {
   instrument(1);
-  code_->instrument_function(begin_, std::nullopt);
+  enter(begin_);
   EXPECT_FALSE(code_->needs_instrumentation(begin_));
   EXPECT_TRUE(code_->needs_instrumentation(begin_ + 20));
   EXPECT_FALSE(code_->needs_instrumentation(begin_ + kFunction));
-  code_->instrument_function(begin_ + 20, std::nullopt);
+  enter(begin_ + 20);
   EXPECT_EQ(changed(), Offsets({1, 9, 21}));
 }
 
 TEST_F(ProbedCodeTest, takes_away_what_was_hit_most) {
   instrument(1);
-  code_->instrument_function(begin_, std::nullopt);
+  enter(begin_);
   hit(1, 90);
   hit(9, 10);
   EXPECT_EQ(code_->remove_hottest(0.1, core::Clock::now()), 1U);
@@ -187,7 +190,7 @@ TEST_F(ProbedCodeTest, takes_away_what_was_hit_most) {
 
 TEST_F(ProbedCodeTest, takes_away_what_was_hit_most_by_threads_that_are_not_counted) {
   instrument(2);
-  code_->instrument_function(begin_, std::nullopt);
+  enter(begin_);
   hit_uncounted(1, 90);
   hit(9, 10);
   EXPECT_EQ(code_->remove_hottest(0.1, core::Clock::now()), 1U);
@@ -203,7 +206,7 @@ TEST_F(ProbedCodeTest, takes_away_what_was_hit_most_by_threads_that_are_not_coun
 
 TEST_F(ProbedCodeTest, tells_hits_once) {
   instrument(1);
-  code_->instrument_function(begin_, std::nullopt);
+  enter(begin_);
   hit(1, 3);
   (void)code_->take();
   EXPECT_TRUE(code_->take().blocks.empty());
@@ -216,7 +219,7 @@ TEST_F(ProbedCodeTest, tells_hits_once) {
 TEST_F(ProbedCodeTest, takes_away_a_whole_function_with_a_jump_that_may_go_anywhere) {
   instrument(1);
   analysis_.unresolved = {begin_ + 1};
-  code_->instrument_function(begin_, std::nullopt);
+  enter(begin_);
   hit(1, 90);
   hit(9, 10);
   (void)code_->remove_hottest(0.1, core::Clock::now());
@@ -225,7 +228,7 @@ TEST_F(ProbedCodeTest, takes_away_a_whole_function_with_a_jump_that_may_go_anywh
 
 TEST_F(ProbedCodeTest, takes_away_one_with_too_large_a_share) {
   instrument(2);
-  code_->instrument_function(begin_, std::nullopt);
+  enter(begin_);
   hit(1, 101);
   hit(9, 9);
   EXPECT_EQ(code_->remove_above(0.1, 1000, core::Clock::now()), 0U);
@@ -235,7 +238,7 @@ TEST_F(ProbedCodeTest, takes_away_one_with_too_large_a_share) {
 
 TEST_F(ProbedCodeTest, lets_go_of_functions_that_were_not_called) {
   instrument(3);
-  code_->instrument_function(begin_, std::nullopt);
+  enter(begin_);
   code_->disarm_entries();
   EXPECT_EQ(changed(), Offsets({1, 9}));
   code_->arm_entry(begin_ + 130, core::Clock::now());
@@ -244,11 +247,11 @@ TEST_F(ProbedCodeTest, lets_go_of_functions_that_were_not_called) {
 
 TEST_F(ProbedCodeTest, puts_every_byte_back) {
   instrument(64);
-  code_->instrument_function(begin_ + 640, std::nullopt);
+  enter(begin_ + 640);
   EXPECT_EQ(changed().size(), 65U);
   code_->restore_all();
   EXPECT_EQ(changed(), Offsets());
-  code_->instrument_function(begin_ + 64, std::nullopt);
+  enter(begin_ + 64);
   EXPECT_EQ(changed(), Offsets());
 }
 

@@ -28,10 +28,10 @@ class CountAnalysis final : public supervisor::CodeAnalysis {
   }
   [[nodiscard]] bool wants_libraries() override { return patterns_.wants_libraries(); }
   [[nodiscard]] core::InstrumentationCandidates plan(const File& file) override;
-  [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds,
+  [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds, std::uint64_t bias,
                                            std::span<const core::Address> leaders, const Read& read,
                                            const core::TableHints* hints) override {
-    return inner_.map(bounds, leaders, read, hints);
+    return inner_.map(bounds, bias, leaders, read, hints);
   }
   [[nodiscard]] const core::CodeReferences* references(const File& file) override {
     return inner_.references(file);

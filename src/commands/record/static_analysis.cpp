@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "analyzer/code_references.h"
-#include "analyzer/control_flow_graph.h"
 #include "core/log.h"
 #include "rewriter/copy_function.h"
 #include "rewriter/jump_targets.h"
@@ -219,10 +218,10 @@ std::vector<core::TracedFunction<core::ModuleOffset>> StaticAnalysis::planned_fu
   return functions;
 }
 
-core::ControlFlowGraph StaticAnalysis::map(core::AddressRange bounds,
+core::ControlFlowGraph StaticAnalysis::map(core::AddressRange bounds, std::uint64_t bias,
                                            std::span<const core::Address> leaders, const Read& read,
                                            const core::TableHints* hints) {
-  return analyzer::build_control_flow_graph(bounds, leaders, read, hints);
+  return graphs_.map(bounds, bias, leaders, read, hints);
 }
 
 StaticAnalysis::Known& StaticAnalysis::known(const File& file) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/known_graphs.h"
 #include "commands/record/learned_functions.h"
 #include "commands/record/patched_functions.h"
 #include "commands/record/trigger_names.h"
@@ -61,7 +62,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] std::vector<core::ReachedRange> known_reached(const File& file) override {
     return options_.known_coverage.reached_in(file.image->identity());
   }
-  [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds,
+  [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds, std::uint64_t bias,
                                            std::span<const core::Address> leaders, const Read& read,
                                            const core::TableHints* hints) override;
   [[nodiscard]] const core::CodeReferences* references(const File& file) override;
@@ -120,7 +121,8 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   std::map<std::string, Bounds> bounds_;  // likewise: by identity
   LearnedFunctions learned_;              // likewise
   PatchedFunctions patched_;              // likewise
-  std::map<std::string, Known> known_;    // by path, ElfImage::identity() and size
+  analyzer::KnownGraphs graphs_;
+  std::map<std::string, Known> known_;  // by path, ElfImage::identity() and size
 };
 
 }  // namespace sp::record

@@ -24,8 +24,8 @@ struct CopySpace {
     }
   }
 
-  /// What copies counted was last charged then, when the target had used so much CPU time.
-  core::TimePoint charged;
+  /// What copies have counted is charged then. The target had used so much CPU time the last time.
+  core::TimePoint next_charge;
   core::Duration looked_at_cpu{};
   /// No copies from now on: there is no memory for them, or the counters' segment is in use.
   bool is_refused = false;

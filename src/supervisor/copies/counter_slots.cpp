@@ -85,7 +85,7 @@ void CounterSlots::free(std::uint32_t first, std::uint32_t count) {
   free_ranges_.push_back({first, count});
 }
 
-std::optional<std::uint64_t> CounterSlots::assign(pid_t tid) {
+std::optional<std::uint64_t> CounterSlots::assign(pid_t tid, bool is_counted) {
   if (const auto known = slot_of_.find(tid); known != slot_of_.end()) {
     return memory_.base_of(known->second);
   }
@@ -95,6 +95,9 @@ std::optional<std::uint64_t> CounterSlots::assign(pid_t tid) {
   const std::uint32_t slot = free_.back();
   free_.pop_back();
   slot_of_.emplace(tid, slot);
+  if (!is_counted) {
+    uncounted_.insert(tid);
+  }
   return memory_.base_of(slot);
 }
 
@@ -105,7 +108,9 @@ void CounterSlots::release(pid_t tid) {
   }
   const std::uint32_t slot = found->second;
   slot_of_.erase(found);
-  add_to(ended_, slot, 0);
+  if (uncounted_.erase(tid) == 0) {
+    add_to(ended_, slot, 0);
+  }
   memory_.empty(slot);
   free_.push_back(slot);
 }
@@ -114,7 +119,9 @@ std::vector<std::uint64_t> CounterSlots::sums(std::uint32_t first, std::uint32_t
   std::vector<std::uint64_t> sums(ended_.begin() + first, ended_.begin() + first + count);
   add_to(sums, 0, first);
   for (const auto& [tid, slot] : slot_of_) {
-    add_to(sums, slot, first);
+    if (!uncounted_.contains(tid)) {
+      add_to(sums, slot, first);
+    }
   }
   return sums;
 }

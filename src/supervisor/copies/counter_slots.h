@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -45,8 +46,9 @@ class CounterSlots {
   }
 
   /// The base for a thread's counter segment: that of its slot, or of a free one from now on.
-  /// Nothing if all are in use: grow() first.
-  [[nodiscard]] std::optional<std::uint64_t> assign(pid_t tid);
+  /// Nothing if all are in use: grow() first. What a thread that is not to be counted (a child by
+  /// vfork that is not followed) counts there is in no sum.
+  [[nodiscard]] std::optional<std::uint64_t> assign(pid_t tid, bool is_counted = true);
   /// Maps more slots. As create(), but other threads may run.
   [[nodiscard]] core::Result<void> grow(const RemoteCaller& caller);
   /// The thread is gone, or has called exec: its counts go to the sums, its slot to somebody else.
@@ -83,6 +85,7 @@ class CounterSlots {
   CounterMemory memory_;
   std::vector<std::uint32_t> free_;
   std::unordered_map<pid_t, std::uint32_t> slot_of_;
+  std::unordered_set<pid_t> uncounted_;
   std::vector<std::uint64_t> ended_;  // by counter: what threads that are gone have counted
   std::uint32_t used_ = 0;            // counters that were given out
   std::vector<FreeRange> free_ranges_;

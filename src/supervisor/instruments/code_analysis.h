@@ -87,8 +87,9 @@ class CodeAnalysis {
                                                       core::Duration /*own*/, bool /*is_decided*/) {
     return {};
   }
-  /// The blocks of a function, which control enters at `leaders`. `hints` may be null.
-  [[nodiscard]] virtual core::ControlFlowGraph map(core::AddressRange bounds,
+  /// The blocks of a function, which control enters at `leaders`. Its module is mapped at `bias`.
+  /// `hints` may be null.
+  [[nodiscard]] virtual core::ControlFlowGraph map(core::AddressRange bounds, std::uint64_t bias,
                                                    std::span<const core::Address> leaders,
                                                    const Read& read,
                                                    const core::TableHints* hints) = 0;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <set>
+
+#include "core/address.h"
 #include "supervisor/breakpoints/breakpoint_table.h"
 #include "supervisor/instruments/signal_handlers.h"
 #include "supervisor/tracees/instrument_state.h"
@@ -15,13 +18,18 @@ class InstrumentedCode : public CodeState, public BreakpointTable {
   /// A forked child's, as BreakpointTable's.
   InstrumentedCode(core::ProcessId owner, pid_t tid, const InstrumentedCode& parent,
                    std::uint64_t inherited)
-      : BreakpointTable(owner, tid, parent, inherited), signal_handlers_(parent.signal_handlers_) {}
+      : BreakpointTable(owner, tid, parent, inherited),
+        signal_handlers_(parent.signal_handlers_),
+        gates_(parent.gates_) {}
 
   /// The site for a gate; nullptr where there is one already.
   [[nodiscard]] BreakpointSite* gate_site(const core::Instruction& instruction) {
     BreakpointSite& site = site_of(instruction);
+    gates_.insert(instruction.address);
     return site.gate == Gate::none ? &site : nullptr;
   }
+  /// Where gates are, or were.
+  [[nodiscard]] const std::set<core::Address>& gates() const { return gates_; }
   /// How SIGTRAP stands in the handlers of other signals.
   [[nodiscard]] SignalHandlers& signal_handlers() { return signal_handlers_; }
 
@@ -34,6 +42,7 @@ class InstrumentedCode : public CodeState, public BreakpointTable {
 
  private:
   SignalHandlers signal_handlers_;
+  std::set<core::Address> gates_;
 };
 
 /// Gives new code what exec hands on of SIGTRAP's action.

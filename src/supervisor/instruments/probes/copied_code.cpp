@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 #include "supervisor/linux/target_memory.h"
 
@@ -10,8 +11,9 @@ namespace sp::supervisor {
 using core::Address;
 
 bool has_gate_in(ProbedCode& code, core::AddressRange range) {
-  for (Address at = range.begin; at < range.end; at = at + 1) {
-    const BreakpointSite* const site = code.site_at(at);
+  const std::set<Address>& gates = code.gates();
+  for (auto at = gates.lower_bound(range.begin); at != gates.end() && *at < range.end; ++at) {
+    const BreakpointSite* const site = code.site_at(*at);
     if (site != nullptr && site->gate != Gate::none && site->gate != Gate::at_call) {
       return true;
     }

@@ -17,6 +17,17 @@ namespace sp::supervisor {
 
 using arch::Native;
 
+namespace {
+
+/// What a thread that is not counted has counted is in no sum.
+void correct(const Tracee& tracee, const CountCorrection& correction) {
+  if (probed_thread(tracee).counted) {
+    probed_code(*tracee.process).copies().correct(correction);
+  }
+}
+
+}  // namespace
+
 void look_outside_of_copy(const Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
   const FunctionCopies& copies = probed_code(*tracee.process).copies();
@@ -51,7 +62,7 @@ void leave_function_copy(const Tracee& tracee) {
   const auto out = std::exchange(thread.out_of_copy, std::nullopt);
   if (out && ptrace::set_registers(tracee.id.tid, out->outside)) {
     ProbedCode& code = probed_code(*tracee.process);
-    code.copies().correct(out->correction);
+    correct(tracee, out->correction);
     (void)code.forget_moved_trap(std::exchange(thread.moved_trap, core::Address{}));
   }
 }
@@ -113,10 +124,12 @@ void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy,
       break;
     }
     if (instruction->flow == core::Flow::branch && in_block) {
-      code.copies().correct(*in_block);
+      correct(tracee, *in_block);
       code.copies().count_edge(pc, Native::pc(registers),
                                edge_flow(*instruction, Native::pc(registers)), now);
-      count_unlocked(code, copy, Native::pc(registers));
+      if (probed_thread(tracee).counted) {
+        count_unlocked(code, copy, Native::pc(registers));
+      }
     }
   }
 }
@@ -151,7 +164,7 @@ void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer) {
     }
   }
   if (!(registers == *before) && ptrace::set_registers(tracee.id.tid, registers) && out) {
-    code.copies().correct(out->correction);
+    correct(tracee, out->correction);
   }
   code.note_interrupted(Native::pc(registers));
 }
@@ -164,13 +177,13 @@ void end_in_function_copy(const Tracee& tracee) {
     return;
   }
   if (out) {
-    code.copies().correct(out->correction);
+    correct(tracee, out->correction);
   }
   const core::Address pc = Native::pc(out ? out->outside : *registers);
   const auto copy = code.copies().all().of(pc);
   const auto correction = copy != nullptr ? unfinished(*copy, pc) : std::nullopt;
   if (correction) {
-    code.copies().correct(*correction);
+    correct(tracee, *correction);
   }
 }
 
@@ -183,13 +196,13 @@ void enter_function_copy(const Tracee& tracee, bool is_counted) {
   }
   if (copy->is_kept(Native::pc(*registers))) {
     if (const auto stays = stay_in_original(*copy, Native::pc(*registers), is_counted)) {
-      copies.correct(*stays);
+      correct(tracee, *stays);
     }
     return;
   }
   const auto move = move_to_copy(*copy, *registers, is_counted);
   if (move && ptrace::set_registers(tracee.id.tid, move->registers)) {
-    copies.correct(move->correction);
+    correct(tracee, move->correction);
   }
 }
 
@@ -227,7 +240,7 @@ void enter_function_copy_behind(const Tracee& tracee, core::Address breakpoint, 
   if (ptrace::set_registers(tracee.id.tid, move->registers)) {
     code.note_moved_trap(inside);
     probed_thread(tracee).moved_trap = inside;
-    code.copies().correct(move->correction);
+    correct(tracee, move->correction);
   }
 }
 
@@ -251,7 +264,7 @@ void give_counters(const Tracee& tracee) {
   if (thread.counts_in != nullptr || space == nullptr || !space->slots) {
     return;
   }
-  const auto base = space->slots->assign(tracee.id.tid);
+  const auto base = space->slots->assign(tracee.id.tid, thread.counted);
   if (!base || !set_counter_base(tracee.id.tid, *base)) {
     space->slots->release(tracee.id.tid);
     return;

@@ -126,6 +126,12 @@ void CopyInstallation::replace_probes() {
   for (const PreparedCopy& one : prepared_) {
     const auto of_function = probes_of(code_, one.function);
     probes.insert(probes.end(), of_function.begin(), of_function.end());
+    // It is still there where the function has never had probes, and may be the first one's.
+    BreakpointSite* const entry = code_.inserted_at(one.copy->original.begin);
+    if (entry != nullptr && entry->block == BreakpointSite::kNoBlock && entry->gate == Gate::none &&
+        entry->copy == Address{}) {
+      probes.push_back(entry);
+    }
   }
   code_.remove_all(std::move(probes));
   std::vector<BreakpointSite*> landings;

@@ -136,7 +136,7 @@ void drop_known_probes(ProbedCode& code) {
   }
   remove_needless_probes(code, BreakpointTable::kEverywhere);
   for (const Address entry : entered) {
-    code.instrument_function(entry, std::nullopt);
+    code.instrument_function(std::span(&entry, 1), std::nullopt);
   }
 }
 

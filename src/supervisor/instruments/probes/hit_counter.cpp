@@ -98,7 +98,10 @@ void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address 
     return;
   }
   ProbedCode& code = probed_code(*tracee.process);
-  if (code.needs_instrumentation(to)) {
+  // Where functions get copies at once, the breakpoint on the entry sees to that.
+  const bool comes_to_entry =
+      keep_hot_probes_ && code.hot_functions().are_wanted() && code.is_awaiting_entry(to);
+  if (!comes_to_entry && code.needs_instrumentation(to)) {
     if (!keep_hot_probes_ && costs_.is_exceeded()) {
       code.functions().note_unseen();
     } else {
@@ -123,7 +126,7 @@ void HitCounter::count_edge(const Tracee& tracee, BreakpointSite& site, Address 
 void HitCounter::discover(ProbedCode& code, Address address,
                           std::optional<core::TimePoint> unseen) {
   const core::Duration begin = core::thread_cpu_time();
-  code.instrument_function(address, unseen);
+  code.instrument_function(std::span(&address, 1), unseen);
   costs_.add_work(core::thread_cpu_time() - begin);
   note_totals(code);
 }

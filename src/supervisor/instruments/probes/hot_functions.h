@@ -26,11 +26,17 @@ class HotFunctions {
   }
   /// Functions are to run from copies; without this none becomes due.
   void enable() { are_wanted_ = true; }
+  [[nodiscard]] bool are_wanted() const { return are_wanted_; }
   /// A probe of the function was hit.
   void note_hit(ProbedFunction& function, core::TimePoint now) {
     if (++function.hits == hits_worth_a_copy(function.bounds.size())) {
       (void)make_due(function, now);
     }
+  }
+  /// A few hits of the function, which has had none, make it due: -a.
+  static void expect(ProbedFunction& function) {
+    constexpr std::uint64_t kFew = 4;
+    function.hits = hits_worth_a_copy(function.bounds.size()) - kFew;
   }
   /// Whether the function's probes, which are hot, may stay: it is due, and has not been for long.
   bool make_due(ProbedFunction& function, core::TimePoint now) {

@@ -13,14 +13,12 @@ namespace {
 
 using core::Address;
 
-/// Gives a place in another function a block, unless it is within an instruction: what leads there
-/// may be just a number.
-void instrument_part(ProbedCode& code, Address at) {
-  const ProbedFunction* const part = code.functions().at(at);
-  if (part != nullptr && at != part->bounds.begin && code.needs_instrumentation(at) &&
-      may_begin_block(code, *part, at)) {
-    code.instrument_function(at, std::nullopt);
-  }
+/// Which of the places are in the middle of other functions that have no block there.
+void keep_unknown(ProbedCode& code, std::vector<Address>& places) {
+  std::erase_if(places, [&code](Address at) {
+    const ProbedFunction* const part = code.functions().at(at);
+    return part == nullptr || at == part->bounds.begin || !code.needs_instrumentation(at);
+  });
 }
 
 /// Cold parts of functions, which nobody calls, are entered in their middle by jumps through
@@ -30,15 +28,16 @@ void instrument_parts(ProbedCode& code, const FunctionIndex::Module& module,
   if (!code.modules_with_parts().insert(module.mapped.begin).second) {
     return;
   }
+  std::vector<Address> places;
   for (const std::uint64_t pointer : references.pointers) {
-    const Address at{pointer + module.bias};
-    const ProbedFunction* const part = code.functions().at(at);
-    if (part != nullptr && at != part->bounds.begin &&
-        !std::binary_search(references.calls.begin(), references.calls.end(),
-                            part->bounds.begin.value() - module.bias)) {
-      instrument_part(code, at);
+    const ProbedFunction* const part = code.functions().at(Address{pointer + module.bias});
+    if (part != nullptr && !std::binary_search(references.calls.begin(), references.calls.end(),
+                                               part->bounds.begin.value() - module.bias)) {
+      places.emplace_back(pointer + module.bias);
     }
   }
+  keep_unknown(code, places);
+  instrument_places(code, places);
 }
 
 }  // namespace
@@ -64,11 +63,10 @@ bool resolve_jumps(ProbedCode& code, ProbedFunction& function) {
     return true;
   }
   instrument_parts(code, *module, *references);
-  for (const Address at : ways->graph.table_destinations) {
-    if (!function.bounds.contains(at)) {
-      instrument_part(code, at);
-    }
-  }
+  std::vector<Address> outside = ways->graph.table_destinations;
+  std::erase_if(outside, [&function](Address at) { return function.bounds.contains(at); });
+  keep_unknown(code, outside);
+  instrument_places(code, outside);
   function.has_known_jumps = true;
   code.adopt(function, ways->graph);
   return true;

@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "arch/native.h"
 
@@ -77,14 +80,54 @@ void drop_places_within_instructions(Address begin, std::span<const std::byte> c
   }
 }
 
-bool may_begin_block(ProbedCode& code, const ProbedFunction& function, Address at) {
+namespace {
+
+/// Of a function, without those within instructions. True if blocks may begin at all of the others.
+bool may_begin_blocks(ProbedCode& code, const ProbedFunction& function,
+                      std::vector<Address>& places) {
+  if (std::all_of(places.begin(), places.end(),
+                  [&function](Address at) { return at == function.bounds.begin; })) {
+    return true;
+  }
   std::vector<std::byte> bytes(function.bounds.size());
   if (code.fetch(function.bounds.begin, bytes) != bytes.size()) {
     return false;
   }
-  std::vector<Address> places{at};
   drop_places_within_instructions(function.bounds.begin, bytes, code.analyze(function, {}), places);
   return !places.empty() && code.analyze(function, places).unmapped.empty();
+}
+
+/// Of one function.
+void instrument_places_of(ProbedCode& code, std::uint32_t number, std::vector<Address> places) {
+  if (may_begin_blocks(code, code.function(number), places)) {
+    code.instrument_function(places, std::nullopt);
+    return;
+  }
+  if (places.size() < 2) {
+    return;
+  }
+  for (const Address at : places) {
+    std::vector<Address> one(1, at);
+    if (may_begin_blocks(code, code.function(number), one)) {
+      code.instrument_function(one, std::nullopt);
+    }
+  }
+}
+
+}  // namespace
+
+void instrument_places(ProbedCode& code, std::span<const Address> places) {
+  std::map<std::uint32_t, std::vector<Address>> by_function;
+  for (const Address at : places) {
+    if (const ProbedFunction* const function = code.functions().at(at)) {
+      by_function[function->number].push_back(at);
+    } else {
+      code.instrument_function(std::span(&at, 1), std::nullopt);
+    }
+  }
+  for (auto& [number, of_function] : by_function) {
+    instrument_places_of(code, number, std::move(of_function));
+  }
 }
 
 }  // namespace sp::supervisor

@@ -18,8 +18,8 @@ void drop_places_within_instructions(core::Address begin, std::span<const std::b
                                      const core::ControlFlowGraph& known,
                                      std::vector<core::Address>& places);
 
-/// True if it is an address of the function at which a block may begin.
-[[nodiscard]] bool may_begin_block(ProbedCode& code, const ProbedFunction& function,
-                                   core::Address at);
+/// Gives places that control may come to unseen a block and a probe, unless they are within an
+/// instruction: what leads there may be just a number.
+void instrument_places(ProbedCode& code, std::span<const core::Address> places);
 
 }  // namespace sp::supervisor

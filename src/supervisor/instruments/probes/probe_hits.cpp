@@ -51,7 +51,7 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
     return;
   }
   if (site.block == BreakpointSite::kNoBlock) {
-    on_entry(tracee, site, registers);
+    on_entry(tracee, site, registers, now);
     counter_.end_hit(tracee, now);
     return;
   }
@@ -130,7 +130,8 @@ void ProbeHits::on_landing(Tracee& tracee, const BreakpointSite& site, ptrace::R
     exploration_.end(tracee);
   }
   FunctionCopies& copies = probed_code(*tracee.process).copies();
-  if (const auto copy = copies.all().at(site.copy)) {
+  if (const auto copy = copies.all().at(site.copy);
+      copy != nullptr && probed_thread(tracee).counted) {
     copies.note_arrival(*copy, site.instruction.address);
   }
   Native::set_pc(registers, site.copy);
@@ -140,15 +141,25 @@ void ProbeHits::on_landing(Tracee& tracee, const BreakpointSite& site, ptrace::R
   continue_thread(tracee);
 }
 
-void ProbeHits::on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers) {
+void ProbeHits::on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                         core::TimePoint now) {
   ProbedCode& code = probed_code(*tracee.process);
   const Address at = site.instruction.address;
+  ProbedFunction* const function =
+      promotion_.is_at_once(tracee, now) ? code.functions().at(at) : nullptr;
+  if (function != nullptr) {
+    function->awaits_copy = true;
+  }
   counter_.enter_function(code, at);
+  (void)ptrace::set_registers(tracee.id.tid, registers);
+  if (function != nullptr) {
+    promotion_.run_at_once(tracee, *function, now);
+  }
   if (BreakpointSite* const left = code.inserted_at(at);
-      left != nullptr && left->block == BreakpointSite::kNoBlock && left->gate == Gate::none) {
+      left != nullptr && left->block == BreakpointSite::kNoBlock && left->gate == Gate::none &&
+      left->copy == Address{}) {
     (void)code.remove(*left);  // not in a function any more
   }
-  (void)ptrace::set_registers(tracee.id.tid, registers);
   continue_thread(tracee);
 }
 

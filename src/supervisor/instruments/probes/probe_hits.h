@@ -43,7 +43,8 @@ class ProbeHits {
   [[nodiscard]] bool on_new_code(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
                                  core::TimePoint now);
   /// Control comes to a function that is not mapped yet.
-  void on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
+  void on_entry(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
+                core::TimePoint now);
   void on_library_event(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);
   /// False where the breakpoint is a probe, too, whose hit is still to be counted.
   bool on_gate(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers);

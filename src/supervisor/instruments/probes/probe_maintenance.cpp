@@ -100,17 +100,19 @@ void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {
 }
 
 void ProbeMaintenance::charge_copies(const Tracee& tracee) {
-  constexpr core::Duration kBetween = std::chrono::milliseconds(50);
+  constexpr core::Duration kLeastBetween = std::chrono::milliseconds(50);
+  constexpr int kShare = 20;  // of the time is what that may take, of a large program
   ProbedCode& code = probed_code(*tracee.process);
   const core::TimePoint now = core::Clock::now();
   const auto& space = code.copy_space();
-  if (space == nullptr || now - space->charged < kBetween) {
+  if (space == nullptr || now < space->next_charge) {
     return;
   }
   code.collect_copies();
   modules_.charge_copies(*tracee.process);
   promotion_.keep_to_budget(tracee, now);
-  space->charged = core::Clock::now();
+  const core::TimePoint done = core::Clock::now();
+  space->next_charge = done + std::max(kLeastBetween, kShare * (done - now));
 }
 
 /// Preparing a process takes milliseconds, and more for a large program: most processes that a

@@ -92,8 +92,25 @@ void ProbedCode::trace_parts(std::uint32_t number) {
       continue;
     }
     functions_[number].parts.push_back(part->number);
-    instrument_function(*target, std::nullopt);
+    instrument_function(std::span(&*target, 1), std::nullopt);
   }
+}
+
+void ProbedCode::disarm_entries() {
+  functions_.note_unseen();
+  std::vector<BreakpointSite*> entries;
+  for (ProbedFunction& function : functions_.all()) {
+    if (function.state != ProbedFunction::State::awaiting_entry) {
+      continue;
+    }
+    function.state = ProbedFunction::State::uninstrumented;
+    end_trace_of(function, core::Clock::now());
+    BreakpointSite* const entry = inserted_at(function.bounds.begin);
+    if (entry != nullptr && entry->block == BreakpointSite::kNoBlock && entry->gate == Gate::none) {
+      entries.push_back(entry);
+    }
+  }
+  remove_all(std::move(entries));
 }
 
 }  // namespace sp::supervisor

@@ -108,14 +108,14 @@ void ProbedCode::note_exploration(Address address) {
   }
 }
 
-void ProbedCode::instrument_function(Address address,
+void ProbedCode::instrument_function(std::span<const Address> entered,
                                      std::optional<core::TimePoint> uncounted_until) {
-  ProbedFunction* const function = functions_.at_or_added(address);
+  ProbedFunction* const function = functions_.at_or_added(entered.front());
   if (function == nullptr || function->state == ProbedFunction::State::copied ||
       (trace_ && !trace_->has_places(*function))) {
     return;
   }
-  const core::ControlFlowGraph map = analyze(*function, std::span(&address, 1));
+  const core::ControlFlowGraph map = analyze(*function, entered);
   if (!function->has_known_end && !map.blocks.empty()) {
     function->bounds.end = map.blocks.back().last.next();
   }
@@ -162,8 +162,10 @@ core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
   for (const std::uint32_t number : function.blocks) {
     leaders.insert(blocks_[number].start);
   }
+  const FunctionIndex::Module* const module = functions_.module_at(function.bounds.begin);
   core::ControlFlowGraph graph = analysis_.map(
-      function.bounds, std::vector<Address>(leaders.begin(), leaders.end()),
+      function.bounds, module != nullptr ? module->bias : 0,
+      std::vector<Address>(leaders.begin(), leaders.end()),
       [this](Address from, std::span<std::byte> into) { return fetch(from, into); }, hints);
   if (trace_ || coverage_ != nullptr) {
     std::erase_if(graph.blocks, [](const core::BasicBlock& block) { return block.is_unlocked; });
@@ -194,6 +196,9 @@ Address ProbedCode::choose_probe_of(const ProbedFunction& function, const core::
 }
 
 void ProbedCode::insert_probes(const ProbedFunction& function) {
+  if (function.awaits_copy) {
+    return;
+  }
   std::vector<BreakpointSite*> sites;
   for (const std::uint32_t number : function.blocks) {
     const Block& block = blocks_[number];
@@ -245,23 +250,6 @@ void ProbedCode::remove_entry_breakpoint(const ProbedFunction& function) {
       (first == nullptr || first->probe != function.bounds.begin)) {
     (void)remove(*entry);
   }
-}
-
-void ProbedCode::disarm_entries() {
-  functions_.note_unseen();
-  std::vector<BreakpointSite*> entries;
-  for (ProbedFunction& function : functions_.all()) {
-    if (function.state != ProbedFunction::State::awaiting_entry) {
-      continue;
-    }
-    function.state = ProbedFunction::State::uninstrumented;
-    end_trace_of(function, core::Clock::now());
-    BreakpointSite* const entry = inserted_at(function.bounds.begin);
-    if (entry != nullptr && entry->block == BreakpointSite::kNoBlock && entry->gate == Gate::none) {
-      entries.push_back(entry);
-    }
-  }
-  remove_all(std::move(entries));
 }
 
 void ProbedCode::arm_entry(Address address, core::TimePoint now) {

@@ -98,10 +98,10 @@ class ProbedCode : public InstrumentedCode {
   /// Where control has to come in, for instrument_function(), so that `address` gets a block: a
   /// thread was found there. Nothing if `address` is in a known block, or in no function.
   [[nodiscard]] std::optional<core::Address> uninstrumented_at(core::Address address) const;
-  /// Discovers the blocks of the function that holds `address` and inserts their probes, which
-  /// count every execution from now. New blocks may have been executed before `uncounted_until`
-  /// without being counted.
-  void instrument_function(core::Address address, std::optional<core::TimePoint> uncounted_until);
+  /// Discovers the blocks of the function that holds the addresses (one or more) and inserts their
+  /// probes, which count from now. New blocks may have been executed before `uncounted_until`.
+  void instrument_function(std::span<const core::Address> entered,
+                           std::optional<core::TimePoint> uncounted_until);
   /// Removes the breakpoints on the entries of functions that were not entered. Those stay
   /// uninstrumented until instrument_function() or arm_entry().
   void disarm_entries();

@@ -50,6 +50,7 @@ struct ProbedFunction {
   std::uint32_t explorations = 0;
   std::uint64_t hits = 0;                      // of its probes; HotFunctions
   std::optional<core::TimePoint> due_since;    // it is worth a copy
+  bool awaits_copy = false;                    // it is getting one, and so no probes
   std::uint64_t landings = 0;                  // at breakpoints, while it runs from a copy
   std::optional<core::CopyRefusal> refusal;    // it cannot run from a copy
   std::optional<core::TimePoint> trace_until;  // --trace: it was too hot

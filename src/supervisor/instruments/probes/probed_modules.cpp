@@ -71,7 +71,7 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
   code.functions().add(std::move(functions));
   code.insert_all(std::move(entries));
   for (const Address begin : known) {
-    code.instrument_function(begin, std::nullopt);
+    code.instrument_function(std::span(&begin, 1), std::nullopt);
     if (!since.time) {
       resolve_known_jumps(code, begin);
     }

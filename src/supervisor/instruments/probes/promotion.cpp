@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "core/log.h"
 #include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/copy_place.h"
 #include "supervisor/instruments/probes/dear_copies.h"
 #include "supervisor/instruments/probes/places_in_code.h"
 #include "supervisor/instruments/probes/probed_modules.h"
@@ -21,23 +23,6 @@ using core::CopyRefusal;
 
 /// Between two stops of all threads.
 constexpr core::Duration kBetweenStops = std::chrono::milliseconds(10);
-
-/// What the rewriter may need for a copy, before it is made.
-std::uint64_t largest_copy(const ProbedFunction& function, std::size_t blocks) {
-  constexpr std::uint64_t kCodeFactor = 3;
-  constexpr std::uint64_t kOfBlock = 96;
-  return kCodeFactor * function.bounds.size() + kOfBlock * blocks + kOfBlock;
-}
-
-/// From the first to the last address of the module's segments.
-core::AddressRange span_of(const FunctionIndex::Module& module) {
-  core::AddressRange span = module.mapped;
-  for (const core::LoadSegment& segment : module.file.image->segments()) {
-    span.begin = std::min(span.begin, Address{segment.address + module.bias});
-    span.end = std::max(span.end, Address{segment.address + segment.memory_size + module.bias});
-  }
-  return span;
-}
 
 /// Threads may come back from a signal's handler to these addresses.
 void avoid(const std::set<Address>& interrupted, core::FunctionCopy& copy) {
@@ -78,6 +63,14 @@ std::vector<std::byte> fetch_gap_behind(ProbedCode& code, const ProbedFunction& 
   return bytes;
 }
 
+/// A copy does not show where they lead, as probes do.
+bool has_indirect_transfers(ProbedCode& code, const ProbedFunction& function) {
+  return std::any_of(function.blocks.begin(), function.blocks.end(), [&](std::uint32_t number) {
+    const core::Flow flow = code.block(number).last.flow;
+    return flow == core::Flow::indirect_call || flow == core::Flow::indirect_jump;
+  });
+}
+
 }  // namespace
 
 void Promotion::run(Tracee& tracee, core::TimePoint now) {
@@ -100,8 +93,27 @@ void Promotion::run(Tracee& tracee, core::TimePoint now) {
     }
   }
   const core::TimePoint done = core::Clock::now();
-  next_ = done + kBetweenStops;
+  next_ = done + (keeps_all_ ? std::min(kBetweenStops, done - begin) : kBetweenStops);
   costs_.add_work(done - begin);
+}
+
+bool Promotion::is_at_once(const Tracee& tracee, core::TimePoint now) const {
+  return is_wanted_ && keeps_all_ && probed_thread(tracee).counted &&
+         (tracees_.in(*tracee.process->code_state).size() == 1 || now >= next_);
+}
+
+void Promotion::run_at_once(Tracee& tracee, ProbedFunction& function, core::TimePoint now) {
+  ProbedCode& code = probed_code(*tracee.process);
+  if (has_indirect_transfers(code, function)) {
+    HotFunctions::expect(function);
+  } else {
+    (void)code.hot_functions().make_due(function, now);
+    run(tracee, now);
+  }
+  function.awaits_copy = false;
+  if (function.state == ProbedFunction::State::instrumented) {
+    code.insert_probes(function);
+  }
 }
 
 std::vector<PreparedCopy> Promotion::prepare_all(Tracee& tracee,
@@ -133,18 +145,15 @@ std::vector<PreparedCopy> Promotion::prepare_all(Tracee& tracee,
 
 namespace {
 
-/// From a copy nobody tells that control comes to code that is not known. What jumps there may be
-/// no code itself, so a destination within an instruction is none.
+/// From a copy nobody tells that control comes to code that is not known, unless a breakpoint on a
+/// function's entry does.
 void instrument_destinations(ProbedCode& code, std::span<const Address> destinations) {
-  for (const Address outside : destinations) {
-    if (!code.needs_instrumentation(outside)) {
-      continue;
-    }
-    const ProbedFunction* const function = code.functions().at(outside);
-    if (function == nullptr || may_begin_block(code, *function, outside)) {
-      code.instrument_function(outside, std::nullopt);
-    }
-  }
+  std::vector<Address> unknown;
+  std::copy_if(destinations.begin(), destinations.end(), std::back_inserter(unknown),
+               [&code](Address at) {
+                 return code.needs_instrumentation(at) && !code.is_awaiting_entry(at);
+               });
+  instrument_places(code, unknown);
 }
 
 }  // namespace
@@ -187,7 +196,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   to_copy.allow_spill = !references.has_own_stacks;
   PreparedCopy prepared;
   prepared.function = function.number;
-  const auto place = find_place(tracee, function, graph, prepared);
+  const auto place = find_copy_place(tracee, function, graph, prepared);
   if (!place) {
     return tl::unexpected(place.error());
   }
@@ -209,36 +218,6 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   }
   prepared.jumps_to_entry = jumps_to(graph, function.bounds.begin);
   return prepared;
-}
-
-Promotion::OrRefusal<core::CopyPlace> Promotion::find_place(Tracee& tracee,
-                                                            const ProbedFunction& function,
-                                                            const core::ControlFlowGraph& graph,
-                                                            PreparedCopy& prepared) {
-  constexpr std::uint64_t kAlignment = 16;
-  ProbedCode& code = probed_code(*tracee.process);
-  CopySpace& space = *code.copy_space();
-  const FunctionIndex::Module& module = *code.functions().module_at(function.bounds.begin);
-  CopyRegion& region =
-      space.regions.try_emplace(module.mapped.begin, span_of(module), module.mapped.size())
-          .first->second;
-  const std::uint64_t size = largest_copy(function, graph.blocks.size());
-  auto at = region.allocate(size, kAlignment);
-  if (!at && region.grow({tracee.id.tid, code.trap_handler().syscall_site, true}, size)) {
-    at = region.allocate(size, kAlignment);
-  }
-  if (!at) {
-    return tl::unexpected(CopyRefusal::no_room);
-  }
-  prepared.room = {*at, *at + size};
-  prepared.counters = core::most_counters(graph);
-  const auto counter = space.slots->allocate(prepared.counters);
-  if (!counter) {
-    region.free(prepared.room);
-    return tl::unexpected(CopyRefusal::no_counter);
-  }
-  prepared.first_counter = *counter;
-  return core::CopyPlace{*at, size, space.slots->counters_at(*counter)};
 }
 
 void Promotion::note_landing(const Tracee& tracee, Address landing, core::TimePoint now) {

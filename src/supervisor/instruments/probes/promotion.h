@@ -30,6 +30,7 @@ class Promotion {
             bool keeps_all)
       : analysis_(analysis),
         costs_(costs),
+        tracees_(tracees),
         installer_(tracees),
         is_wanted_(is_wanted),
         keeps_all_(keeps_all) {}
@@ -38,6 +39,12 @@ class Promotion {
   /// The thread is stopped with the registers that it goes on with, in a stop in which it can make
   /// system calls. Promotes the functions that are due.
   void run(Tracee& tracee, core::TimePoint now);
+  /// A function gets its copy when control first comes to it, and no probes. That takes less than
+  /// probes until it is due; where other threads have to stop for it, half of the time may go
+  /// there.
+  [[nodiscard]] bool is_at_once(const Tracee& tracee, core::TimePoint now) const;
+  /// run(), for that function.
+  void run_at_once(Tracee& tracee, ProbedFunction& function, core::TimePoint now);
   /// A thread came to the copy by a breakpoint at that address, and stands in it. Where that takes
   /// more than the budget allows, the function is not counted any more.
   void note_landing(const Tracee& tracee, core::Address landing, core::TimePoint now);
@@ -69,13 +76,10 @@ class Promotion {
   [[nodiscard]] std::vector<PreparedCopy> prepare_all(Tracee& tracee,
                                                       std::span<const std::uint32_t> functions);
   [[nodiscard]] OrRefusal<PreparedCopy> prepare(Tracee& tracee, ProbedFunction& function);
-  [[nodiscard]] OrRefusal<core::CopyPlace> find_place(Tracee& tracee,
-                                                      const ProbedFunction& function,
-                                                      const core::ControlFlowGraph& graph,
-                                                      PreparedCopy& prepared);
 
   CodeAnalysis& analysis_;
   ProbeCosts& costs_;
+  TraceeTable& tracees_;
   CopyInstaller installer_;
   bool is_wanted_;
   bool keeps_all_;

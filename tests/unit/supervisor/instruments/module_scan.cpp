@@ -17,8 +17,9 @@ class Everything final : public CodeAnalysis {
   bool wants(const File& file) override { return !programs_only || file.is_program; }
   bool wants_libraries() override { return true; }
   core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
-  core::ControlFlowGraph map(core::AddressRange /*bounds*/, std::span<const Address> /*leaders*/,
-                             const Read& /*read*/, const core::TableHints* /*hints*/) override {
+  core::ControlFlowGraph map(core::AddressRange /*bounds*/, std::uint64_t /*bias*/,
+                             std::span<const Address> /*leaders*/, const Read& /*read*/,
+                             const core::TableHints* /*hints*/) override {
     return {};
   }
   const core::CodeReferences* references(const File& /*file*/) override { return &references_; }

@@ -40,7 +40,7 @@ class Known final : public CodeAnalysis {
   [[nodiscard]] bool wants(const File& /*file*/) override { return true; }
   [[nodiscard]] bool wants_libraries() override { return false; }
   [[nodiscard]] core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
-  [[nodiscard]] core::ControlFlowGraph map(core::AddressRange /*bounds*/,
+  [[nodiscard]] core::ControlFlowGraph map(core::AddressRange /*bounds*/, std::uint64_t /*bias*/,
                                            std::span<const core::Address> /*leaders*/,
                                            const Read& /*read*/,
                                            const core::TableHints* /*hints*/) override {

@@ -1,0 +1,63 @@
+#include "supervisor/instruments/probes/copy_place.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "supervisor/instruments/probes/probed_thread.h"
+
+namespace sp::supervisor {
+namespace {
+
+using core::Address;
+using core::CopyRefusal;
+
+/// What the rewriter may need for a copy, before it is made.
+std::uint64_t largest_copy(const ProbedFunction& function, std::size_t blocks) {
+  constexpr std::uint64_t kCodeFactor = 3;
+  constexpr std::uint64_t kOfBlock = 96;
+  return kCodeFactor * function.bounds.size() + kOfBlock * blocks + kOfBlock;
+}
+
+/// From the first to the last address of the module's segments.
+core::AddressRange span_of(const FunctionIndex::Module& module) {
+  core::AddressRange span = module.mapped;
+  for (const core::LoadSegment& segment : module.file.image->segments()) {
+    span.begin = std::min(span.begin, Address{segment.address + module.bias});
+    span.end = std::max(span.end, Address{segment.address + segment.memory_size + module.bias});
+  }
+  return span;
+}
+
+}  // namespace
+
+tl::expected<core::CopyPlace, CopyRefusal> find_copy_place(Tracee& tracee,
+                                                           const ProbedFunction& function,
+                                                           const core::ControlFlowGraph& graph,
+                                                           PreparedCopy& prepared) {
+  constexpr std::uint64_t kAlignment = 16;
+  ProbedCode& code = probed_code(*tracee.process);
+  CopySpace& space = *code.copy_space();
+  const FunctionIndex::Module& module = *code.functions().module_at(function.bounds.begin);
+  CopyRegion& region =
+      space.regions.try_emplace(module.mapped.begin, span_of(module), module.mapped.size())
+          .first->second;
+  const std::uint64_t size = largest_copy(function, graph.blocks.size());
+  auto at = region.allocate(size, kAlignment);
+  if (!at && region.grow({tracee.id.tid, code.trap_handler().syscall_site, true}, size)) {
+    at = region.allocate(size, kAlignment);
+  }
+  if (!at) {
+    return tl::unexpected(CopyRefusal::no_room);
+  }
+  prepared.room = {*at, *at + size};
+  prepared.counters = core::most_counters(graph);
+  const auto counter = space.slots->allocate(prepared.counters);
+  if (!counter) {
+    region.free(prepared.room);
+    return tl::unexpected(CopyRefusal::no_counter);
+  }
+  prepared.first_counter = *counter;
+  return core::CopyPlace{*at, size, space.slots->counters_at(*counter)};
+}
+
+}  // namespace sp::supervisor
