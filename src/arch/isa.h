@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -91,6 +93,8 @@ concept Isa = requires(const typename T::Registers& registers,
   // si_codes of SIGTRAP for a breakpoint, and for the end of a single step.
   { T::is_breakpoint_code(int{}) } -> std::same_as<bool>;
   { T::is_step_code(int{}) } -> std::same_as<bool>;
+  // What a SIGTRAP's si_code means, for these two.
+  { T::trap_code(siginfo_t{}) } -> std::same_as<int>;
 
   // decoder.h: the instruction at `address` from its bytes; nothing if they do not decode.
   { T::decode(bytes, address) } -> std::same_as<std::optional<core::Instruction>>;

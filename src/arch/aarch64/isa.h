@@ -112,6 +112,7 @@ struct AArch64 {
   static constexpr bool kStepOutlivesTracer = true;
   static constexpr bool is_breakpoint_code(int code) { return aarch64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return aarch64::is_step_code(code); }
+  static int trap_code(const siginfo_t& info) { return aarch64::trap_code(info); }
   static core::Address breakpoint_of_trap(core::Address pc) {
     return aarch64::breakpoint_of_trap(pc);
   }

@@ -21,6 +21,9 @@ inline constexpr std::array<std::byte, 1> kBreakpoint = {std::byte{0xCC}};  // i
   return code == TRAP_TRACE || code == TRAP_BRKPT;
 }
 
+/// The si_code: it tells all.
+[[nodiscard]] inline int trap_code(const siginfo_t& info) { return info.si_code; }
+
 /// int3 is a trap: rip is already behind it (Intel SDM volume 3, section 6.5).
 [[nodiscard]] core::Address breakpoint_of_trap(core::Address pc);
 

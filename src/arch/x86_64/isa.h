@@ -112,6 +112,7 @@ struct X86_64 {
   static constexpr bool kStepOutlivesTracer = false;
   static constexpr bool is_breakpoint_code(int code) { return x86_64::is_breakpoint_code(code); }
   static constexpr bool is_step_code(int code) { return x86_64::is_step_code(code); }
+  static int trap_code(const siginfo_t& info) { return x86_64::trap_code(info); }
   static core::Address breakpoint_of_trap(core::Address pc) {
     return x86_64::breakpoint_of_trap(pc);
   }

@@ -26,7 +26,7 @@ bool is_step(pid_t tid, const WaitStatus& status) {
     return false;
   }
   const auto info = ptrace::signal_info(tid);
-  return info && Native::is_step_code(info->si_code);
+  return info && Native::is_step_code(Native::trap_code(*info));
 }
 
 /// The thread comes out of a 64-bit system call instruction.

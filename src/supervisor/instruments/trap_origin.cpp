@@ -48,7 +48,7 @@ Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& regi
   TrapOrigin origin = classify_trap(facts);
   if (origin == TrapOrigin::thread_gone) {
     if (const auto info = ptrace::signal_info(tid)) {
-      facts.si_code = info->si_code;
+      facts.si_code = Native::trap_code(*info);
       origin = classify_trap(facts);
     }
   }
@@ -68,11 +68,12 @@ Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& regi
 bool retire_trap(BreakpointTable& code, pid_t tid) {
   const auto registers = ptrace::registers(tid);
   const auto info = ptrace::signal_info(tid);
-  if (!registers || !info || info->si_code <= 0) {
+  const int reason = info ? Native::trap_code(*info) : 0;
+  if (!registers || reason <= 0) {
     return false;
   }
   const Address trap = Native::breakpoint_of_trap(Native::pc(*registers));
-  if (Native::is_breakpoint_code(info->si_code) && code.is_known_site(trap)) {
+  if (Native::is_breakpoint_code(reason) && code.is_known_site(trap)) {
     adjust_pc(tid, *registers);
     (void)code.forget_moved_trap(trap);
     if (const BreakpointSite* const site = code.site_at(trap)) {
@@ -80,7 +81,7 @@ bool retire_trap(BreakpointTable& code, pid_t tid) {
     }
     return true;
   }
-  return info->si_code == SIGTRAP || Native::is_step_code(info->si_code);
+  return reason == SIGTRAP || Native::is_step_code(reason);
 }
 
 bool trap_is_pending(const BreakpointTable& code, pid_t tid, Address pc, bool was_stepped) {

@@ -47,6 +47,19 @@ TEST(TrapOrigin, of_a_short_instruction_needs_the_kernels_code) {
   EXPECT_EQ(classify_trap({true, true, kShort, step_code()}), TrapOrigin::step);
 }
 
+// AArch64's kernel says that nobody has sent it.
+TEST(TrapOrigin, of_a_step_through_a_system_call_is_the_step) {
+  siginfo_t info{};
+  info.si_signo = SIGTRAP;
+  info.si_code = SI_USER;
+  const bool is_aarch64 = Native::kName == "aarch64";
+  EXPECT_EQ(Native::is_step_code(Native::trap_code(info)), is_aarch64);
+  info.si_pid = 1;  // somebody has
+  EXPECT_FALSE(Native::is_step_code(Native::trap_code(info)));
+  info.si_code = step_code();
+  EXPECT_EQ(Native::trap_code(info), step_code());
+}
+
 TEST(TrapOrigin, of_a_breakpoint_that_was_removed_before_the_report) {
   EXPECT_EQ(classify_trap({true, false, kLonger, breakpoint_code()}),
             TrapOrigin::removed_breakpoint);
