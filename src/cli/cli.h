@@ -210,7 +210,7 @@ struct InfoOptions {
 
 /// superprofiler dump -p PID
 struct DumpOptions {
-  pid_t pid = 0;
+  std::vector<pid_t> pids;  // at least one
   bool json = false;
   std::vector<std::string> debug_dirs;
 };
