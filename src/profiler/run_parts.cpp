@@ -116,12 +116,13 @@ void RunParts::tick(core::TimePoint now, std::uint64_t bytes) {
   const bool is_large = split_->bytes > 0 && bytes >= split_->bytes;
   if (is_old || is_large) {
     asked_at_ = now;
+    alive_.clear();  // a snapshot tells all names
     split_->ask();
   }
 }
 
 std::unique_ptr<RunDirectory> RunParts::on_snapshot() {
-  alive_before_ = std::exchange(alive_, {});  // a snapshot tells all names
+  alive_before_ = std::exchange(alive_, {});
   if (!split_ || !asked_at_) {
     return nullptr;
   }

@@ -71,7 +71,7 @@ class RunParts {
   core::RunFacts before_;  // of the whole run, when the part began
   std::optional<core::TimePoint> asked_at_;
   core::TimePoint last_sample_{};
-  std::unordered_set<core::ThreadId> alive_;  // since the last snapshot
+  std::unordered_set<core::ThreadId> alive_;  // told since the end of the part was asked for
   std::unordered_set<core::ThreadId> alive_before_;
   std::deque<std::unique_ptr<RunDirectory>> finished_;  // with SplitOptions::keep
 };

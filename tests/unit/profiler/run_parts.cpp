@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "unit/profiler/temporary_directory.h"
@@ -91,6 +92,7 @@ TEST_F(RunPartsOf, time_are_asked_for_once_each) {
   run.tick(at(9), 1'000'000);
   EXPECT_EQ(asked_, 0);
   EXPECT_EQ(run.on_snapshot(), nullptr) << "what the user asks for ends no part";
+  run.note(core::ThreadSeen{{1, 0}, {3, 0}, "has ended", {}});
   run.tick(at(10), 0);
   run.tick(at(11), 0);
   EXPECT_EQ(asked_, 1);
@@ -110,7 +112,7 @@ TEST_F(RunPartsOf, time_are_asked_for_once_each) {
   run.begin_next(facts_at(13), first());
   EXPECT_EQ(run.started(), at(12));
   EXPECT_FALSE(run.is_first());
-  EXPECT_TRUE(run.alive().contains({2, 0}));
+  EXPECT_EQ(run.alive(), (std::unordered_set<core::ThreadId>{{2, 0}}));
   const core::RunFacts second = run.facts_of(facts_at(20), 0);
   EXPECT_EQ(second.name, "run.2");
   EXPECT_EQ(second.elapsed, seconds(8));
