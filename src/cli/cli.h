@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/settings.h"
+#include "cli/split_options.h"
 #include "cli/trace_options.h"
 #include "core/call_query.h"
 #include "core/clock.h"
@@ -92,6 +93,7 @@ struct RecordOptions {
   std::string output = "output";
   std::string name;  // "" = PROGRAM-PID
   bool overwrite = false;
+  std::optional<SplitOptions> split;
   bool flame = false;
   bool by_thread = false;
   std::vector<std::string> debug_dirs;
@@ -210,7 +212,7 @@ struct InfoOptions {
 
 /// superprofiler dump -p PID
 struct DumpOptions {
-  pid_t pid = 0;
+  std::vector<pid_t> pids;  // at least one
   bool json = false;
   std::vector<std::string> debug_dirs;
 };

@@ -196,17 +196,17 @@ std::string dump_help_text() {
   std::string text =
       "superprofiler dump -p PID: prints the stacks of all threads of a process, as they\n"
       "are now. Threads that run are stopped together, for some ms (said on stderr);\n"
-      "threads that sleep are not. Each frame has function\n"
-      "and offset, module and offset in it, file and line; inlined functions are frames of\n"
-      "their own. The process then goes on; if it was stopped (SIGSTOP), it stays stopped.\n\n"
-      "  -p, --pid PID               the process\n";
+      "threads that sleep are not. Each frame has function and offset, module and offset in\n"
+      "it, file and line; inlined functions are frames of their own. The process then goes\n"
+      "on; if it was stopped (SIGSTOP), it stays stopped. Several are taken one by one.\n\n"
+      "  -p, --pid PID               the process; several: 12,34\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::dump) && row.name != "pid") {
       text += option_line(row);
     }
   }
   return text +
-         "\nStatus 0; 2 if the command line is wrong; 125 if the process cannot be looked at.\n";
+         "\nStatus 0; 2 if the command line is wrong; 125 if a process cannot be looked at.\n";
 }
 
 std::string top_help_text() {

@@ -124,6 +124,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"label", '\0', "K=V", "emit, push: tells the reader, such as commit=abc", Group::trace},
     {"push", '\0', "URL", "samples to a Pyroscope server as they come", Group::trace},
     {"push-every", '\0', "TIME", "push: how often, 1s or more [10s]", Group::trace},
+    {"split", '\0', "EACH", "runs NAME.1, NAME.2, ..: a new one each 1h, or 1GB", Group::trace},
+    {"split-keep", '\0', "N", "split: remove all but the last N parts [all]", Group::trace},
 
     {"source-map", '\0', "FROM=TO", "coverage: where the sources are now", Group::output,
      Completes::nothing, "", kSources},

@@ -72,6 +72,9 @@ namespace sp::cli {
 /// --push and what is for it alone, after the other options of counting.
 [[nodiscard]] core::Result<void> read_push_options(const Arguments& given, RecordOptions& options);
 
+/// --split and --split-keep, after what says what is recorded.
+[[nodiscard]] core::Result<void> read_split_options(const Arguments& given, RecordOptions& options);
+
 /// --label: "NAME=VALUE" each.
 [[nodiscard]] core::Result<std::vector<std::string>> read_labels(const Arguments& given);
 

@@ -281,8 +281,9 @@ Result<RecordOptions> read_all(
 }  // namespace
 
 Result<RecordOptions> read_record(const Arguments& given) {
-  return read_all(given, {read_target, read_rate, read_interval, read_times, read_sampling,
-                          read_exact, read_push_options, read_output, read_terminal});
+  return read_all(given,
+                  {read_target, read_rate, read_interval, read_times, read_sampling, read_exact,
+                   read_push_options, read_output, read_split_options, read_terminal});
 }
 
 Result<RecordOptions> read_live(const Arguments& given) {

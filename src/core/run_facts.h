@@ -76,7 +76,12 @@ struct Tracing {
 };
 
 /// How the run ended for the user.
-enum class RunEnd : std::uint8_t { target_exited, target_killed, detached };
+enum class RunEnd : std::uint8_t {
+  target_exited,
+  target_killed,
+  detached,
+  split,  // --split: the next part goes on
+};
 
 /// Everything about a run but its samples and counts; for run.json and the summary.
 struct RunFacts {
@@ -87,6 +92,7 @@ struct RunFacts {
   std::vector<std::string> options;  // superprofiler's own argv
   std::chrono::system_clock::time_point started_at;
   Duration elapsed{};
+  std::uint32_t part = 0;  // --split: of the run, from 1 on
   RunEnd end = RunEnd::detached;
   std::optional<int> exit_status;  // with target_exited
   std::optional<int> exit_signal;  // with target_killed

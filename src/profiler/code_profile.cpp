@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace sp::profiler {
+
 void CodeProfile::add(const core::CodeCountsTaken& taken) {
   for (const core::DynamicBlock<core::ModuleOffset>& run : taken.runs) {
     add(run);
@@ -10,6 +11,12 @@ void CodeProfile::add(const core::CodeCountsTaken& taken) {
   for (const Edge& edge : taken.edges) {
     edges_.add(edge);
   }
+}
+
+void CodeProfile::forget_counts() {
+  edges_.clear();
+  dropped_runs_ = 0;
+  changed_runs_ = 0;
 }
 
 void CodeProfile::add(const core::DynamicBlock<core::ModuleOffset>& run) {

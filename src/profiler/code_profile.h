@@ -30,6 +30,8 @@ class CodeProfile {
       : max_runs_(max_runs), edges_(max_edges) {}
 
   void add(const core::CodeCountsTaken& taken);
+  /// Runs stay: they are not reported again.
+  void forget_counts();
 
   /// Distinct by start. If the code at a start changed, the run that was reported last.
   [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }

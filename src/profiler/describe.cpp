@@ -74,6 +74,12 @@ std::string sampling_text(const core::RunFacts& facts, const SampleCounts& count
   return text;
 }
 
+std::string part_text(const core::RunFacts& facts) {
+  return facts.part < 2
+             ? ""
+             : fmt::format(" (the last of {} parts; the numbers are its own)", facts.part);
+}
+
 std::string overhead_text(const core::Cost& cost) {
   return fmt::format("overhead {} {:.2f} %", cost.is_share_minimum ? "more than" : "about",
                      cost.overhead_percent);

@@ -20,6 +20,9 @@ namespace sp::profiler {
 [[nodiscard]] std::string sampling_text(const core::RunFacts& facts, const SampleCounts& counts,
                                         bool wall);
 
+/// Of a run in parts (--split), about the one that is shown at the end; "" of others.
+[[nodiscard]] std::string part_text(const core::RunFacts& facts);
+
 /// The cost to the target: "overhead about 1.20 %".
 [[nodiscard]] std::string overhead_text(const core::Cost& cost);
 

@@ -22,6 +22,7 @@ class EdgeSums {
   explicit EdgeSums(std::size_t most) : most_(most) {}
 
   void add(const Edge& edge);
+  void clear() { *this = EdgeSums(most_); }
 
   /// Hits are above 0.
   [[nodiscard]] const std::vector<Edge>& all() const { return edges_; }

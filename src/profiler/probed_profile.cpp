@@ -65,6 +65,16 @@ void ProbedProfile::add(const core::ProbeCountsTaken& taken) {
       functions.begin() + static_cast<std::ptrdiff_t>(std::min(functions.size(), room)));
 }
 
+void ProbedProfile::forget_counts() {
+  for (Block& block : blocks_) {
+    block.hits = 0;
+    block.wide_hit.reset();
+  }
+  edges_.clear();
+  explored_ = {};
+  dropped_hits_ = 0;
+}
+
 void ProbedProfile::add(const core::CodeExplored& explored) {
   explored_.windows += explored.windows;
   explored_.steps += explored.steps;

@@ -37,6 +37,8 @@ class ProbedProfile {
 
   void add(const core::ProbeCountsTaken& taken);
   void add(const core::CodeExplored& explored);
+  /// Blocks stay: those that are not hit are not reported again.
+  void forget_counts();
 
   /// Distinct by start; those that were never hit too.
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }

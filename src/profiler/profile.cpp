@@ -137,6 +137,28 @@ std::uint32_t Profile::add(const core::ThreadSeen& seen) {
   return number;
 }
 
+void Profile::begin_again(const std::unordered_set<core::ThreadId>& alive, core::TimePoint since) {
+  Profile next(by_thread_, max_nodes_);
+  next.modules_ = std::move(modules_);
+  next.module_places_ = std::move(module_places_);
+  std::unordered_set<pid_t> kept;  // a process that executes another program keeps its pid
+  for (Thread& thread : threads_) {
+    const bool is_one = thread.id != core::ThreadId{};  // else it stands for several
+    if (is_one && (alive.empty() || alive.contains(thread.id))) {
+      next.thread_numbers_.emplace(thread.id, static_cast<std::uint32_t>(next.threads_.size()));
+      kept.insert(thread.process.pid);
+      thread.seen = std::max(thread.seen, since);
+      next.threads_.push_back(std::move(thread));
+    }
+  }
+  std::copy_if(std::make_move_iterator(processes_.begin()),
+               std::make_move_iterator(processes_.end()), std::back_inserter(next.processes_),
+               [&](const core::ProcessSeen& seen) {
+                 return alive.empty() || kept.contains(seen.process.pid);
+               });
+  *this = std::move(next);
+}
+
 std::size_t Profile::bytes() const {
   return nodes_.capacity() * sizeof(Node) + steps_.capacity() * sizeof(Step) + node_index_.bytes() +
          step_index_.bytes();

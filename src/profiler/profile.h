@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/clock.h"
@@ -89,6 +90,9 @@ class Profile {
   /// Returns its number in threads().
   std::uint32_t add(const core::ThreadSeen& seen);
   void add(const core::SamplesLost& lost) { counts_.lost += lost.samples; }
+  /// Forgets all samples, and the threads that are not `alive` with their processes; an empty set
+  /// stands for all. Those that stay count as first seen at `since`.
+  void begin_again(const std::unordered_set<core::ThreadId>& alive, core::TimePoint since);
 
   [[nodiscard]] const SampleCounts& counts() const { return counts_; }
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
@@ -117,9 +121,9 @@ class Profile {
   std::uint32_t thread_number(core::ThreadId id, core::ProcessId process, core::TimePoint seen);
   std::uint32_t syscall_number(const std::string& name);
 
-  const bool by_thread_;
-  const std::size_t max_nodes_;
-  const std::size_t hard_max_nodes_;
+  bool by_thread_;
+  std::size_t max_nodes_;
+  std::size_t hard_max_nodes_;
   SampleCounts counts_;
   std::vector<Node> nodes_;
   IdIndex node_index_;

@@ -41,16 +41,12 @@ Profiler::Profiler(ProfilerOptions options, core::Channel<core::Record>& records
       records_(records),
       namer_(std::move(namer)),
       reused_(*namer_, [this](const core::ModuleSeen& seen) { take(core::Record(seen)); }),
-      directory_(std::move(directory)),
+      parts_(options_.split, options_.started),
+      directory_(std::make_unique<RunDirectory>(std::move(directory))),
       profile_(options_.by_thread, options_.max_nodes),
-      crashes_(directory_),
-      recorder_(directory_, options_.started,
-                [this] {
-                  const core::RunFacts facts =
-                      options_.facts_now ? options_.facts_now() : core::RunFacts();
-                  return recorder_state(report(facts, true, nullptr), nullptr);
-                }),
-      trace_(directory_, options_.started, options_.facts_now, options_.trace_bytes) {
+      trace_(
+          *directory_, options_.started, [this] { return facts_now(); }, options_.trace_bytes) {
+  begin_part(std::move(directory_));
   if (options_.counting == Counting::treed) {
     tree_.emplace(
         TreeRecorder::Options{options_.by_thread, options_.wall, options_.started, options_.version,
@@ -87,8 +83,9 @@ void Profiler::run() {
 
 void Profiler::tick() {
   const core::TimePoint now = core::Clock::now();
-  recorder_.tick(profile_, now);
+  recorder_->tick(profile_, now);
   trace_.tick(now);
+  parts_.tick(now, recorder_->bytes() + trace_.bytes());
   if (tree_) {
     tree_->tick(now);
   }
@@ -122,9 +119,10 @@ void Profiler::take(core::Record&& record) {
         } else if constexpr (std::is_same_v<Detail, core::CallCountsTaken>) {
           // of `superprofiler count` alone
         } else if constexpr (std::is_same_v<Detail, core::ThreadSeen>) {
-          recorder_.thread_changed(profile_.add(detail));
+          parts_.note(detail);
+          recorder_->thread_changed(profile_.add(detail));
         } else if constexpr (std::is_same_v<Detail, core::ModuleSeen>) {
-          recorder_.module_changed(profile_.add(detail));
+          recorder_->module_changed(profile_.add(detail));
         } else {
           profile_.add(detail);
         }
@@ -147,7 +145,7 @@ void Profiler::take(core::Record&& record) {
             unopened_.insert(detail.module.id);
           }
         } else if constexpr (std::is_same_v<Detail, core::SamplesLost>) {
-          progress_.lost = profile_.counts().lost;
+          progress_.lost += detail.samples;
         }
       },
       record);
@@ -156,7 +154,11 @@ void Profiler::take(core::Record&& record) {
 core::Result<WrittenRun> Profiler::finish(const core::RunFacts& facts) {
   const core::ProgressLine progress("naming functions");
   namer_->ask_server();
-  auto written = write_files(facts, false);
+  const core::RunFacts of_part = parts_.facts_of(facts, trace_.events());
+  auto written = write_files(of_part, false);
+  if (written && parts_.is_split()) {
+    written->last_part = of_part;
+  }
   if (tree_) {
     tree_->finish(facts);
   }
@@ -190,7 +192,8 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
     outputs.push_back(
         {std::string(kEdges), [&](std::ostream& out) { write_edges_tsv(out, *code, context); }});
   }
-  WrittenRun written{.directory = directory_.path(), .counts = named.counts, .wall = options_.wall};
+  WrittenRun written{
+      .directory = directory_->path(), .counts = named.counts, .wall = options_.wall};
   if (options_.counting == Counting::covered) {
     CoverageFiles coverage = coverage_files(probed_, *namer_, context, options_.coverage,
                                             options_.source_maps, options_.version);
@@ -211,12 +214,12 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   run.files = names_of_files(outputs);
   if (options_.counting == Counting::traced) {
-    write_trace_files({trace_, directory_, profile_, *namer_, options_.learns}, run,
+    write_trace_files({trace_, *directory_, profile_, *namer_, options_.learns}, run,
                       options_.traced_functions, written);
   }
-  std::vector<Output> failed = write_outputs(directory_, std::move(outputs), written);
+  std::vector<Output> failed = write_outputs(*directory_, std::move(outputs), written);
   record_set(run, named, written, failed);
-  crashes_.complete(written.crashes, written.files, written.failures);
+  crashes_->complete(written.crashes, written.files, written.failures);
   if (!failed.empty() && !snapshot) {
     write_to_fallback(failed, facts.name, written);
   }
@@ -242,23 +245,17 @@ RunReport Profiler::report(const core::RunFacts& facts, bool snapshot,
           .unlisted_processes = profile_.unlisted_processes()};
 }
 
-Recorder::State Profiler::recorder_state(const RunReport& report, const NamedProfile* named) const {
-  return {report.facts,
-          {[report](std::ostream& out) { write_run_json(out, report); }, named, report.code,
-           report.counts_context}};
-}
-
 void Profiler::record_set(const RunReport& report, const NamedProfile& named, WrittenRun& written,
                           std::vector<Output>& failed) {
-  const Recorder::State state = recorder_state(report, &named);
-  auto file = recorder_.write_set(profile_, state, !report.snapshot);
+  const Recorder::State state = recorded_state(report, &named);
+  auto file = recorder_->write_set(profile_, state, !report.snapshot);
   if (file) {
     written.files.push_back(std::move(*file));
     return;
   }
   written.failures.push_back(std::move(file.error()));
   failed.push_back({std::string(Recorder::kFile), [this, state](std::ostream& out) {
-                      write_recording(out, profile_, options_.started, state);
+                      write_recording(out, profile_, parts_.started(), state);
                     }});
 }
 
@@ -278,8 +275,10 @@ std::optional<NamedCode> Profiler::named_code(const core::RunFacts& facts) const
 }
 
 CountsContext Profiler::counts_context() const {
-  CountsContext context{profile_.modules(), {}, options_.started};
-  if (options_.counted_since) {
+  CountsContext context{profile_.modules(), {}, parts_.started()};
+  if (!parts_.is_first()) {
+    context.counted.since = parts_.started();
+  } else if (options_.counted_since) {
     context.counted.since = options_.started + *options_.counted_since;
   }
   return context;

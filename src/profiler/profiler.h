@@ -32,6 +32,7 @@
 #include "profiler/recorder.h"
 #include "profiler/reused_code.h"
 #include "profiler/run_directory.h"
+#include "profiler/run_parts.h"
 #include "profiler/trace_recorder.h"
 #include "profiler/tree/tree_recorder.h"
 #include "profiler/written_run.h"
@@ -68,7 +69,8 @@ struct ProfilerOptions {
   std::function<ContextTree::Planned(const core::Module&)> planned_functions{};
   std::optional<EmitOptions> emit{};  // likewise: who gets the tree while it grows
   std::optional<PushOptions> push{};  // who gets the samples as they come
-  std::string version{};              // of superprofiler, for run.json
+  std::optional<SplitOptions> split{};
+  std::string version{};  // of superprofiler, for run.json
   /// Called on the profiler thread for a snapshot: what is known of the run by then.
   std::function<core::RunFacts()> facts_now{};
   /// Called on the profiler thread when it has done what was asked of a trace.
@@ -112,13 +114,13 @@ class Profiler {
   void add(const core::SampleTaken& sample);
   void take(const core::CrashSeen& crash);
   void open_files_of(const core::Stack& stack);
+  [[nodiscard]] core::RunFacts facts_now() const;
+  void begin_part(std::unique_ptr<RunDirectory> directory);
   void write_snapshot();
   void serve(const core::TraceRequest& request);
   [[nodiscard]] core::Result<WrittenRun> write_files(const core::RunFacts& facts, bool snapshot);
   [[nodiscard]] RunReport report(const core::RunFacts& facts, bool snapshot,
                                  const NamedCode* code) const;
-  [[nodiscard]] Recorder::State recorder_state(const RunReport& report,
-                                               const NamedProfile* named) const;
   void record_set(const RunReport& report, const NamedProfile& named, WrittenRun& written,
                   std::vector<Output>& failed);
   [[nodiscard]] std::optional<NamedCode> named_code(const core::RunFacts& facts) const;
@@ -128,12 +130,13 @@ class Profiler {
   core::Channel<core::Record>& records_;
   const std::unique_ptr<Namer> namer_;
   ReusedCode reused_;
-  RunDirectory directory_;
+  RunParts parts_;
+  std::unique_ptr<RunDirectory> directory_;  // of the part; never null, like what writes there
   Profile profile_;
   CodeProfile code_;
   ProbedProfile probed_;
-  CrashRecorder crashes_;
-  Recorder recorder_;
+  std::unique_ptr<CrashRecorder> crashes_;
+  std::unique_ptr<Recorder> recorder_;
   TraceRecorder trace_;
   std::optional<TreeRecorder> tree_;  // with Counting::treed
   std::unique_ptr<Pusher> push_;      // null without --push

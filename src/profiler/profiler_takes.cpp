@@ -9,7 +9,8 @@ void Profiler::take(const core::SampleTaken& sample) {
 }
 
 void Profiler::add(const core::SampleTaken& sample) {
-  recorder_.add(sample, profile_.add(sample), profile_);
+  parts_.note(sample);
+  recorder_->add(sample, profile_.add(sample), profile_);
   if (tree_) {
     tree_->add(sample);
   }
@@ -17,19 +18,18 @@ void Profiler::add(const core::SampleTaken& sample) {
     push_->add(sample);
   }
   open_files_of(sample.stack);
-  const SampleCounts& counts = profile_.counts();
-  progress_.on_cpu.store(counts.on_cpu, std::memory_order_relaxed);
-  progress_.blocked.store(counts.blocked, std::memory_order_relaxed);
-  progress_.truncated.store(counts.truncated, std::memory_order_relaxed);
+  (sample.kind == core::SampleKind::on_cpu ? progress_.on_cpu : progress_.blocked) += sample.count;
+  if (sample.with_stack && core::is_truncated(sample.stack.end)) {
+    progress_.truncated += sample.count;
+  }
 }
 
 void Profiler::take(const core::CrashSeen& crash) {
   if (options_.on_crash) {
     options_.on_crash(crash.process);
   }
-  const core::RunFacts facts = options_.facts_now ? options_.facts_now() : core::RunFacts();
-  const NamedCrash named =
-      crashes_.add(crash, {options_.version, facts.host_arch, options_.started}, profile_, *namer_);
+  const NamedCrash named = crashes_->add(
+      crash, {options_.version, facts_now().host_arch, parts_.started()}, profile_, *namer_);
   if (tree_) {
     tree_->add(named);
   }

@@ -57,6 +57,12 @@ ContainerHeader container_header(const core::RunFacts& facts, core::TimePoint st
   return header;
 }
 
+Recorder::State recorded_state(const RunReport& report, const NamedProfile* named) {
+  return {report.facts,
+          {[report](std::ostream& out) { write_run_json(out, report); }, named, report.code,
+           report.counts_context}};
+}
+
 Recorder::Recorder(RunDirectory& directory, core::TimePoint started,
                    std::function<State()> at_first_sample)
     : directory_(directory), started_(started), at_first_sample_(std::move(at_first_sample)) {}

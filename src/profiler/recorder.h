@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "core/messages.h"
 #include "core/result.h"
 #include "core/run_facts.h"
+#include "profiler/formats/run_json.h"
 #include "profiler/profile.h"
 #include "profiler/recording/recording_writer.h"
 #include "profiler/run_directory.h"
@@ -45,6 +47,8 @@ class Recorder {
   /// Writes a set of names and facts, and with `last` says that nothing is missing.
   [[nodiscard]] core::Result<WrittenFile> write_set(const Profile& profile, const State& state,
                                                     bool last);
+  /// How large the file is.
+  [[nodiscard]] std::uint64_t bytes() const { return file_ ? file_->size() : 0; }
 
  private:
   [[nodiscard]] core::Result<void> make(const Profile& profile, const core::RunFacts& facts);
@@ -60,6 +64,9 @@ class Recorder {
   bool failed_ = false;
   core::TimePoint flushed_{};
 };
+
+/// `named`: null if there are no names yet.
+[[nodiscard]] Recorder::State recorded_state(const RunReport& report, const NamedProfile* named);
 
 /// The header of a run's files.
 [[nodiscard]] ContainerHeader container_header(const core::RunFacts& facts,

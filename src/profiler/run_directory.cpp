@@ -171,6 +171,14 @@ core::Result<std::unique_ptr<GrowingFile>> RunDirectory::create_growing(const st
   return std::make_unique<GrowingFile>(std::move(file), path);
 }
 
+void RunDirectory::remove_all() {
+  for (const std::string& name : made_) {
+    ::unlinkat(fd_.get(), name.c_str(), 0);
+  }
+  made_.clear();
+  ::rmdir(path_.c_str());
+}
+
 void RunDirectory::remove(const std::string& name) {
   ::unlinkat(fd_.get(), name.c_str(), 0);
   made_.erase(name);

@@ -52,6 +52,8 @@ class RunDirectory {
   [[nodiscard]] core::Result<std::unique_ptr<GrowingFile>> create_growing(const std::string& name);
   /// Removes a file; succeeds if there is none.
   void remove(const std::string& name);
+  /// Removes the files of this run, and the directory if nothing else is in it. No more may follow.
+  void remove_all();
   /// True if write() or create_growing() has made the file, and remove() has not removed it: it is
   /// of this run.
   [[nodiscard]] bool has_made(std::string_view name) const { return made_.contains(name); }

@@ -244,7 +244,7 @@ class SummaryWriter {
         run_.files.begin(), run_.files.end(),
         [this](const WrittenFile& file) { return file.path == run_.directory + "/" + file.name; });
     if (has_results) {
-      out_.line(out_.bold("results: ") + run_.directory);
+      out_.line(out_.bold("results: ") + run_.directory + part_text(facts_));
     }
     if (const std::string command = next_command(); !command.empty()) {
       out_.line(out_.bold("next: ") + command);

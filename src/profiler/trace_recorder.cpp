@@ -15,20 +15,21 @@ using core::Result;
 
 TraceRecorder::TraceRecorder(RunDirectory& directory, core::TimePoint started,
                              std::function<core::RunFacts()> facts_now, std::uint64_t most_bytes)
-    : directory_(directory),
+    : directory_(&directory),
       started_(started),
       facts_now_(std::move(facts_now)),
       most_bytes_(most_bytes) {}
 
 void TraceRecorder::add(const core::TraceEventsTaken& taken, const Profile& profile) {
   taken_ += taken.batch.events.size();
+  events_of_[taken.thread] = taken.batch.first + taken.batch.events.size();
   if (!error_) {
     keep_and_say(write(taken, profile));
   }
 }
 
 Result<void> TraceRecorder::begin() {
-  auto file = directory_.create_growing(std::string(kFile));
+  auto file = directory_->create_growing(std::string(kFile));
   if (!file) {
     return tl::unexpected(file.error());
   }
@@ -40,7 +41,7 @@ Result<void> TraceRecorder::begin() {
   if (!begun) {  // nothing may follow without a header
     writer_.reset();
     file_.reset();
-    directory_.remove(std::string(kFile));
+    directory_->remove(std::string(kFile));
   }
   return begun;
 }
@@ -73,7 +74,10 @@ Result<void> TraceRecorder::write(const core::TraceEventsTaken& taken, const Pro
       event.function = numbers[event.function];
     }
   }
-  return writer_->add_events(*thread, taken.batch.first, taken.batch.lost, events);
+  const auto before = events_before_.find(taken.thread);
+  const std::uint64_t first =
+      taken.batch.first - (before == events_before_.end() ? 0 : before->second);
+  return writer_->add_events(*thread, first, taken.batch.lost, events);
 }
 
 Result<std::uint32_t> TraceRecorder::thread_number(core::ThreadId thread, core::ProcessId process) {
@@ -151,6 +155,9 @@ void TraceRecorder::complete(std::span<SymbolRow> rows) const {
     if (function.traced.until) {
       ends.emplace(id_of(function), core::seconds(*function.traced.until - started_));
     }
+  }
+  for (const std::uint64_t id : ended_) {
+    ends.emplace(id, 0);
   }
   for (SymbolRow& row : rows) {
     const auto end = ends.find(row.id);

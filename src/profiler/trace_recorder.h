@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/clock.h"
@@ -45,6 +46,13 @@ class TraceRecorder {
   void flush();
   /// How many events of add() are not in the file, after flush().
   [[nodiscard]] std::uint64_t unwritten() const;
+  /// A new file begins, in `directory`, which must outlive it. Events that are held are lost. Of
+  /// the threads only those that are `alive` have more; an empty set stands for all.
+  void begin_part(RunDirectory& directory, core::TimePoint started,
+                  const std::unordered_set<core::ThreadId>& alive);
+  /// How many events there were: written, unwritten and cleared. How large the file is.
+  [[nodiscard]] std::uint64_t events() const { return taken_ + cleared_; }
+  [[nodiscard]] std::uint64_t bytes() const { return file_ ? file_->size() : 0; }
   /// How many events of add() were forgotten by TraceAction::clear.
   [[nodiscard]] std::uint64_t cleared() const { return cleared_; }
   /// Writes the names of all that events have named, and run.json; with `last` says that nothing is
@@ -80,11 +88,12 @@ class TraceRecorder {
   /// That many events more fit into the file. Says once that it is full.
   [[nodiscard]] bool has_room_for(std::uint64_t events);
   void clear();
+  void forget_numbers();
   void keep_error(const core::Result<void>& written);
   void keep_and_say(const core::Result<void>& written);
 
-  RunDirectory& directory_;
-  const core::TimePoint started_;
+  RunDirectory* directory_;
+  core::TimePoint started_;
   const std::function<core::RunFacts()> facts_now_;
   const std::uint64_t most_bytes_;
   bool is_full_ = false;
@@ -94,6 +103,9 @@ class TraceRecorder {
   std::optional<core::Error> error_;  // the first one
   std::uint64_t taken_ = 0;           // events
   core::TimePoint flushed_{};
+  /// How many events a thread had until the end of its last batch, and when the part began.
+  std::unordered_map<core::ThreadId, std::uint64_t> events_of_;
+  std::unordered_map<core::ThreadId, std::uint64_t> events_before_;
   std::vector<Thread> threads_;
   std::unordered_map<core::ThreadId, std::uint32_t> thread_numbers_;
   std::vector<Function> functions_;
@@ -101,6 +113,7 @@ class TraceRecorder {
   std::unordered_map<core::ModuleOffset, std::uint32_t> function_numbers_;
   std::unordered_map<std::uint32_t, std::uint32_t> module_numbers_;  // by ModuleId
   std::vector<std::optional<std::uint32_t>> module_hashes_;          // nothing: it has no file
+  std::unordered_set<std::uint64_t> ended_;  // ids, in parts of the run before this one
 };
 
 }  // namespace sp::profiler

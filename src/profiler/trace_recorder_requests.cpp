@@ -23,6 +23,36 @@ void TraceRecorder::clear() {
   const std::uint64_t lost = unwritten();
   cleared_ += taken_ - lost;
   taken_ = lost;
+  forget_numbers();
+  if (writer_) {
+    writer_.reset();
+    file_.reset();
+    keep_and_say(begin());  // in place of the file that there was
+  }
+}
+
+void TraceRecorder::begin_part(RunDirectory& directory, core::TimePoint started,
+                               const std::unordered_set<core::ThreadId>& alive) {
+  std::erase_if(events_of_, [&](const auto& thread) {
+    return !alive.empty() && !alive.contains(thread.first);
+  });
+  events_before_ = events_of_;
+  for (const Function& function : functions_) {
+    if (function.traced.until) {
+      ended_.insert(id_of(function));  // nobody tells it again
+    }
+  }
+  forget_numbers();
+  writer_.reset();
+  file_.reset();
+  error_.reset();
+  directory_ = &directory;
+  started_ = started;
+  cleared_ = 0;
+  taken_ = 0;
+}
+
+void TraceRecorder::forget_numbers() {
   is_full_ = false;
   named_ = 0;
   threads_.clear();
@@ -31,11 +61,6 @@ void TraceRecorder::clear() {
   function_numbers_.clear();
   module_numbers_.clear();
   module_hashes_.clear();
-  if (writer_) {
-    writer_.reset();
-    file_.reset();
-    keep_and_say(begin());  // in place of the file that there was
-  }
 }
 
 bool TraceRecorder::has_room_for(std::uint64_t events) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "core/run_facts.h"
 #include "profiler/coverage.h"
 #include "profiler/crash/written_crashes.h"
 #include "profiler/line_coverage.h"
@@ -76,6 +77,8 @@ struct WrittenRun {
   /// With --tree.
   std::optional<WrittenTree> tree{};
   WrittenCrashes crashes{};
+  /// With --split: the run's last part, which the rest is of.
+  std::optional<core::RunFacts> last_part{};
   /// The first rows of functions.tsv.
   std::vector<Function> top{};
 };

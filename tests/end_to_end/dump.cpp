@@ -141,6 +141,37 @@ TEST(Dump, that_is_killed_leaves_the_target_running) {
   EXPECT_EQ(steady.wait().out, "ready\nright\n");
 }
 
+TEST(Dump, takes_several_processes_one_by_one) {
+  Running first({target("steady"), "1", "2"});
+  Running second({target("steady"), "2"});
+  ASSERT_TRUE(first.says("ready\n") && second.says("ready\n"));
+  const std::string both = std::to_string(first.pid()) + "," + std::to_string(second.pid());
+  const Outcome outcome = run({SP_PROGRAM, "dump", "--json", "-p", both});
+  ASSERT_EQ(outcome.exit_status(), 0) << outcome.text();
+  const auto json = nlohmann::json::parse(outcome.out, nullptr, false);
+  ASSERT_TRUE(json.is_array() && json.size() == 2) << outcome.out;
+  EXPECT_EQ(json[0].at("pid"), first.pid());
+  EXPECT_EQ(json[1].at("pid"), second.pid());
+  EXPECT_EQ(count_with(json[0], "work"), 1U);
+  EXPECT_EQ(count_with(json[0], "rest"), 2U);
+  EXPECT_EQ(count_with(json[1], "work"), 2U);
+  // One that is gone does not keep the others from being shown.
+  Running gone({"/bin/true"});
+  (void)gone.wait();
+  const Outcome some = run({SP_PROGRAM, "dump", "-p", std::to_string(first.pid()), "-p",
+                            std::to_string(gone.pid()), "-p", std::to_string(second.pid())});
+  EXPECT_EQ(some.exit_status(), 125) << some.text();
+  EXPECT_NE(some.err.find("no process " + std::to_string(gone.pid())), std::string::npos);
+  for (const Running* one : {&first, &second}) {
+    EXPECT_NE(some.out.find("process " + std::to_string(one->pid()) + " "), std::string::npos);
+    EXPECT_EQ(what_was_left_behind(one->pid()), "");
+  }
+  first.close_input();
+  second.close_input();
+  EXPECT_EQ(first.wait().out, "ready\nright\n");
+  EXPECT_EQ(second.wait().out, "ready\nright\n");
+}
+
 TEST(Dump, says_in_one_line_why_it_cannot) {
   const pid_t child = ::fork();
   if (child == 0) {

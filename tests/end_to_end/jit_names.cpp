@@ -72,6 +72,17 @@ TEST(JitNames, are_in_dumps_of_a_running_process) {
   }));
 }
 
+TEST(JitNames, are_in_live_tables) {
+  const TempDir directory;
+  Running program({target("writes_jitdump"), directory.path(), "20000"});
+  const std::string dump = directory / ("jit-" + std::to_string(program.pid()) + ".dump");
+  ASSERT_TRUE(eventually([&] { return ::access(dump.c_str(), R_OK) == 0; }));
+  EXPECT_TRUE(eventually([&] {
+    const Outcome outcome = run({SP_PROGRAM, "top", "--once", "-p", std::to_string(program.pid())});
+    return outcome.out.find(" jitted_first  [jit]\n") != std::string::npos;
+  }));
+}
+
 TEST(JitNames, are_not_believed_from_another_users_file) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can give a file away";

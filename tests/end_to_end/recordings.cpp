@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -100,6 +102,43 @@ TEST(Recordings, are_left_by_a_superprofiler_that_was_killed) {
   const Outcome diff = run({SP_PROGRAM, "diff", directory / "run", directory / "run"});
   EXPECT_EQ(diff.exit_status(), 125);
   EXPECT_NE(diff.err.find("has a recording alone"), std::string::npos) << diff.err;
+}
+
+/// Recorded on aarch64, of tests/targets/known_counts and spin_shares.
+const std::string kOtherRuns = SP_SOURCE_DIR "/tests/fixtures/recordings";
+
+TEST(Recordings, of_another_cpu_are_reported_and_converted) {
+  if (!std::filesystem::exists(kOtherRuns)) {
+    GTEST_SKIP() << "the sources are not on this machine";
+  }
+  const std::string counted = kOtherRuns + "/aarch64_counted.sp";
+  EXPECT_EQ(info(counted).at("cpu"), "aarch64");
+  const Outcome report = run({SP_PROGRAM, "report", counted, "--json"});
+  ASSERT_EQ(report.exit_status(), 0) << report.text();
+  std::map<std::string, std::uint64_t> calls;
+  const auto json = nlohmann::json::parse(report.out, nullptr, false);
+  for (const auto& row : json.at("rows")) {
+    EXPECT_EQ(row.at("calls_kind"), "exact");
+    calls[row.at("name")] = row.at("calls").get<std::uint64_t>();
+  }
+  EXPECT_EQ(calls["fib"], 177U);
+  EXPECT_EQ(calls["in_a_triangle"], 190U);
+  EXPECT_EQ(calls["each_round"], 20U);
+
+  const std::string sampled = kOtherRuns + "/aarch64_sampled.sp";
+  const Outcome shares = run({SP_PROGRAM, "report", sampled});
+  EXPECT_EQ(shares.exit_status(), 0) << shares.text();
+  EXPECT_NE(shares.out.find("spin_sixty"), std::string::npos) << shares.out;
+  const Outcome folded = run({SP_PROGRAM, "convert", sampled, "-f", "folded", "-o", "-"});
+  EXPECT_NE(folded.out.find(";main;spin_sixty 88\n"), std::string::npos) << folded.text();
+  for (const char* const format : {"callgrind", "pprof", "speedscope", "firefox", "chrome",
+                                   "perfetto", "perf-script", "svg", "csv"}) {
+    const Outcome converted = run({SP_PROGRAM, "convert", sampled, "-f", format, "-o", "-"});
+    EXPECT_EQ(converted.exit_status(), 0) << format << converted.text();
+    EXPECT_FALSE(converted.out.empty()) << format;
+  }
+  const Outcome callgrind = run({SP_PROGRAM, "convert", counted, "-f", "callgrind", "-o", "-"});
+  EXPECT_NE(callgrind.out.find("in_a_triangle"), std::string::npos) << callgrind.text();
 }
 
 }  // namespace

@@ -42,6 +42,17 @@ TEST_P(ToggleCollect, counts_all_of_main_and_nothing_before_it) {
   EXPECT_FALSE(functions.contains("__libc_start_main"));
 }
 
+TEST_P(ToggleCollect, follows_children_threads_recursion_and_longjmp) {
+  const TempDir directory;
+  const Profiled run =
+      profile(directory, {GetParam(), "--toggle-collect", "part"}, {target("toggled_ways"), "4"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(run.outcome.out, "135\n");
+  EXPECT_EQ(run.files.calls_of("work"), 135U) << "it is called outside of part() as well";
+  EXPECT_EQ(run.files.calls_of("part"), 1U + 4 * 10 + 2 + 7);
+  EXPECT_FALSE(functions_with_blocks(run.files).contains("other"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, ToggleCollect, ::testing::Values("--single", "--single=step"),
                          [](const auto& way) {
                            return way.param == std::string("--single") ? "breakpoints" : "steps";

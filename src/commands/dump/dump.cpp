@@ -20,6 +20,7 @@
 #include "core/log.h"
 #include "core/messages.h"
 #include "profiler/describe.h"
+#include "profiler/formats/json_writer.h"
 #include "profiler/symbol_namer.h"
 #include "supervisor/guardian/guardian.h"
 #include "supervisor/linux/proc_files.h"
@@ -38,8 +39,11 @@ constexpr core::Duration kPatience = std::chrono::seconds(2);
 /// names what comes out of it.
 class Dumping {
  public:
-  Dumping(const cli::DumpOptions& options, supervisor::Guardian& guardian)
-      : options_(options),
+  /// `json`: null to write for people.
+  Dumping(pid_t pid, const cli::DumpOptions& options, profiler::JsonWriter* json,
+          supervisor::Guardian& guardian)
+      : pid_(pid),
+        json_(json),
         namer_({options.debug_dirs, true, symbols::DebugServer::of_environment({[this] {
                   return session_.supervisor().user_requests().interrupts.load();
                 }}),
@@ -47,6 +51,8 @@ class Dumping {
         session_({supervisor_options(), {}, {kThreads, kThreads, kThreads}}, guardian) {}
 
   int run();
+  /// By the user: the rest is not wanted either.
+  [[nodiscard]] bool was_interrupted() const { return was_interrupted_; }
 
  private:
   [[nodiscard]] supervisor::SupervisorOptions supervisor_options();
@@ -56,7 +62,8 @@ class Dumping {
   void end_run_once_complete();
   [[nodiscard]] int print();
 
-  const cli::DumpOptions& options_;
+  const pid_t pid_;
+  profiler::JsonWriter* const json_;
   std::promise<supervisor::ThreadDump> dumped_;
   std::future<supervisor::ThreadDump> dump_ = dumped_.get_future();
   std::atomic<std::ptrdiff_t> expected_{-1};  // stacks; -1: not known yet
@@ -65,12 +72,13 @@ class Dumping {
   Stacks stacks_;
   Modules modules_;
   int status_ = kFailure;
+  bool was_interrupted_ = false;
   session::Session session_;  // last: its threads use the others
 };
 
 supervisor::SupervisorOptions Dumping::supervisor_options() {
   supervisor::SupervisorOptions out;
-  out.pids = {options_.pid};
+  out.pids = {pid_};
   out.follow_forks = false;
   out.timer.sample = false;
   out.timer.follow_cpu = false;
@@ -118,18 +126,19 @@ int Dumping::print() {
   const supervisor::UserRequests& requests = session_.supervisor().user_requests();
   if (requests.interrupts > 0 || requests.terminate) {
     core::print_error("interrupted");
+    was_interrupted_ = true;
     return 128 + (requests.interrupts > 0 ? SIGINT : SIGTERM);
   }
   namer_.ask_server();
   NamedDump dump = name_dump(dump_.get(), stacks_, modules_, namer_);
-  dump.pid = options_.pid;
+  dump.pid = pid_;
   dump.command = command_;
   if (stacks_.empty()) {
-    core::log_error("process {} ended before its stacks could be read", options_.pid);
+    core::log_error("process {} ended before its stacks could be read", pid_);
     return kFailure;
   }
   ::signal(SIGPIPE, SIG_DFL);  // a reader that has seen enough is no error
-  options_.json ? write_json(std::cout, dump) : write_text(std::cout, dump);
+  json_ != nullptr ? write_json(*json_, dump) : write_text(std::cout, dump);
   std::cout.flush();
   if (!std::cout) {
     core::print_error("writing to stdout failed");
@@ -145,7 +154,7 @@ int Dumping::run() {
     core::print_error(prepared.error().message);
     return prepared.error().status;
   }
-  command_ = profiler::command_text(supervisor::read_command_line(options_.pid));
+  command_ = profiler::command_text(supervisor::read_command_line(pid_));
   session_.start("sp-names", [this] { collect(); });
   session_.run();
   // Threads that sleep are let go when we end; until then they are served.
@@ -163,7 +172,27 @@ int run(const cli::DumpOptions& options) {
   if (!guardian) {
     return kFailure;
   }
-  return Dumping(options, *guardian).run();
+  std::optional<profiler::JsonWriter> json;
+  if (options.json) {
+    json.emplace(std::cout);
+  }
+  const bool are_several = options.pids.size() > 1;
+  if (json && are_several) {
+    json->begin_array();
+  }
+  int status = 0;
+  for (const pid_t pid : options.pids) {
+    Dumping dumping(pid, options, json ? &*json : nullptr, *guardian);
+    const int failed = dumping.run();
+    status = status == 0 ? failed : status;
+    if (dumping.was_interrupted()) {
+      break;
+    }
+  }
+  if (json && are_several) {
+    json->end_array();
+  }
+  return status;
 }
 
 }  // namespace sp::dump

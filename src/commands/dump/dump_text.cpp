@@ -113,8 +113,7 @@ void write_text(std::ostream& out, const NamedDump& dump) {
   }
 }
 
-void write_json(std::ostream& out, const NamedDump& dump) {
-  profiler::JsonWriter json(out);
+void write_json(profiler::JsonWriter& json, const NamedDump& dump) {
   json.begin_object();
   json.key("pid").number(dump.pid);
   json.key("command").string(dump.command);

@@ -97,10 +97,7 @@ void put_strings(CompactJson& json, const std::vector<std::string>& texts) {
 }  // namespace
 
 ControlCommands::ControlCommands(Run run) : run_(std::move(run)) {
-  std::error_code unknown_directory;
-  const auto absolute = std::filesystem::absolute(run_.directory, unknown_directory);
-  run_.directory = unknown_directory ? run_.directory : absolute.lexically_normal().string();
-  parent_ = std::filesystem::path(run_.directory).parent_path().string();
+  parent_ = std::filesystem::path(run_.directory()).parent_path().string();
 }
 
 void ControlCommands::note_written(const core::TraceRequest& request) {
@@ -197,7 +194,7 @@ std::string ControlCommands::status() const {
   std::string out = state();
   out.pop_back();
   CompactJson json(out);
-  json.key("run").string(run_.directory);
+  json.key("run").string(run_.directory());
   json.key("pid").integer(facts.pid);
   json.key("elapsed_us")
       .number(static_cast<std::uint64_t>(
@@ -225,7 +222,7 @@ std::string ControlCommands::config() const {
   json.key("mode").string(options.trace ? "trace" : "tree");
   json.key("options");
   put_strings(json, run_.facts().options);
-  json.key("run").string(run_.directory);
+  json.key("run").string(run_.directory());
   if (options.trace) {
     json.key("when_full").string(word_of(options.trace->when_full));
     json.key("buffer").number(options.trace->buffer);
@@ -249,11 +246,11 @@ std::string ControlCommands::files() const {
   CompactJson json(out);
   json.open('{');
   json.key("ok").boolean(true);
-  json.key("run").string(run_.directory);
+  json.key("run").string(run_.directory());
   json.key("files").open('[');
   std::error_code error;
   std::vector<std::pair<std::string, std::uint64_t>> found;
-  for (const auto& entry : std::filesystem::directory_iterator(run_.directory, error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(run_.directory(), error)) {
     const std::string name = entry.path().filename().string();
     const std::uintmax_t bytes = entry.file_size(error);
     if (!error && !name.starts_with('.')) {
@@ -278,7 +275,7 @@ std::string ControlCommands::prune(std::string_view age) const {
   if (!time) {
     return refusal(time.error().message());
   }
-  const Pruned pruned = prune_runs(parent_, run_.directory, *time);
+  const Pruned pruned = prune_runs(parent_, run_.directory(), *time);
   std::string out;
   CompactJson json(out);
   json.open('{');

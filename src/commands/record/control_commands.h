@@ -24,8 +24,8 @@ class ControlCommands {
   struct Run {
     const cli::RecordOptions& options;
     supervisor::TraceRequests& requests;
-    std::function<core::RunFacts()> facts;  // as of now
-    std::string directory;                  // the run's
+    std::function<core::RunFacts()> facts;   // as of now
+    std::function<std::string()> directory;  // the run's, or its part's; absolute
     /// StaticAnalysis::patch()
     std::function<core::Result<std::vector<std::uint64_t>>(std::span<const core::XrayIds>, bool)>
         patch;

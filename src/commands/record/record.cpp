@@ -12,6 +12,7 @@
 #include "arch/native.h"
 #include "commands/record/control.h"
 #include "commands/record/function_check.h"
+#include "commands/record/run_directories.h"
 #include "commands/record/stage_options.h"
 #include "commands/record/static_analysis.h"
 #include "commands/record/status_line.h"
@@ -30,28 +31,6 @@
 namespace sp::record {
 namespace {
 
-/// PROGRAM-PID, with the program's base name.
-std::string run_name(const cli::RecordOptions& options, pid_t pid) {
-  if (!options.name.empty()) {
-    return options.name;
-  }
-  std::string program;
-  if (!options.launches_target()) {
-    program = supervisor::read_name(pid, pid);
-    const auto words = supervisor::read_command_line(pid);
-    if (!words.empty()) {
-      program = words.front();
-    }
-  } else {
-    program = options.command.front();
-  }
-  program = program.substr(program.rfind('/') + 1);
-  if (program.empty() || program.front() == '.') {
-    program = "run" + program;
-  }
-  return fmt::format("{}-{}", program, pid);
-}
-
 /// Owns the parts of one run, in the order in which they depend on each other.
 class Recording {
  public:
@@ -65,6 +44,7 @@ class Recording {
                    options.learn ? options.learn->keep_overhead_percent : 0, options.places,
                    options.trace && !options.control.path.empty(), options.toggle_collect}),
         control_(std::move(socket)),
+        directories_(options),
         status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet),
         session_({supervisor_options(options, analysis_), instrumentation_policy(options), {}},
                  guardian) {
@@ -90,6 +70,7 @@ class Recording {
   const cli::RecordOptions& options_;
   StaticAnalysis analysis_;
   Control control_;
+  RunDirectories directories_;
   StatusLine status_line_;
   core::RunFacts facts_;
   std::optional<profiler::RunDirectory> directory_;  // until the profiler thread takes it
@@ -128,6 +109,15 @@ void Recording::profile(profiler::RunDirectory directory) {
   out.on_crash = [this](core::ProcessId process) {
     session_.request(core::CrashResolved{process});
   };
+  if (options_.split) {
+    out.split =
+        profiler::SplitOptions{options_.split->every, options_.split->bytes, options_.split->keep,
+                               [this](std::uint32_t part) { return directories_.make_part(part); },
+                               [this] {
+                                 ++session_.supervisor().user_requests().snapshots;
+                                 session_.supervisor().wakeup().send();
+                               }};
+  }
   if (options_.trace) {
     out.traced_functions = [this] { return analysis_.traced_functions(); };
   }
@@ -156,7 +146,7 @@ void Recording::profile(profiler::RunDirectory directory) {
 
 bool Recording::make_directory(pid_t pid) {
   facts_.name = run_name(options_, pid);
-  auto made = profiler::RunDirectory::create(options_.output, facts_.name, options_.overwrite);
+  auto made = directories_.make(facts_.name);
   if (!made) {
     core::print_error(made.error().message());
     return false;
@@ -192,7 +182,7 @@ Ending Recording::run() {
   started_ = core::Clock::now();
 
   control_.start({options_, session_.supervisor().trace_requests(), [this] { return facts(); },
-                  directory_->path(),
+                  [this] { return directories_.current(); },
                   [this](std::span<const core::XrayIds> ids, bool is_patched) {
                     return analysis_.patch(ids, is_patched);
                   }});
@@ -237,7 +227,7 @@ Ending Recording::ending() const {
     profiler::SummaryStyle style;
     style.columns = terminal_columns() - core::kLogPrefix.size();
     style.colour = wants_colour(options_.color);
-    core::print_lines(profiler::summary_text(now, *written_, style));
+    core::print_lines(profiler::summary_text(written_->last_part.value_or(now), *written_, style));
   }
   return ending;
 }

@@ -38,6 +38,8 @@ std::string_view word(core::RunEnd end) {
       return "target_killed";
     case core::RunEnd::detached:
       return "detached";
+    case core::RunEnd::split:
+      return "split";
   }
   return "unknown";
 }
@@ -93,6 +95,9 @@ void write_times(JsonWriter& json, const RunReport& report) {
                   std::chrono::duration_cast<std::chrono::system_clock::duration>(facts.elapsed)));
   json.key("elapsed_seconds").real(core::seconds(facts.elapsed));
   json.key("end").string(report.snapshot ? "running" : word(facts.end));
+  if (facts.part > 0) {
+    json.key("part").number(facts.part);
+  }
   write_optional(json, "exit_status", facts.exit_status);
   write_optional(json, "exit_signal", facts.exit_signal);
 }

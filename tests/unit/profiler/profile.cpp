@@ -30,6 +30,37 @@ TEST(Profile, an_equal_stack_adds_a_sample_and_no_node) {
   EXPECT_EQ(sum(profile), 3);
 }
 
+TEST(Profile, begins_again_with_the_threads_that_are_alive) {
+  Profile profile(true);
+  const auto seen = [&](pid_t tid, pid_t pid) {
+    profile.add(core::ThreadSeen{{pid, 0}, {tid, 0}, "thread " + std::to_string(tid), {}});
+  };
+  profile.add(core::ProcessSeen{{1, 0}, {}, "program"});
+  profile.add(core::ProcessSeen{{7, 0}, {}, "another"});
+  seen(1, 1);
+  seen(2, 1);
+  seen(7, 7);
+  profile.add(core::ModuleSeen{});
+  profile.add(sample({1, 2, 3}));
+  const core::TimePoint since(std::chrono::seconds(5));
+  profile.begin_again({{2, 0}}, since);
+  EXPECT_EQ(sum(profile), 0U);
+  EXPECT_EQ(profile.nodes().size(), Profile(true).nodes().size());
+  EXPECT_EQ(profile.counts().total(), 0U);
+  EXPECT_EQ(profile.modules().size(), 1U);
+  ASSERT_EQ(profile.threads().size(), 1U);
+  EXPECT_EQ(profile.threads()[0].name, "thread 2");
+  EXPECT_EQ(profile.threads()[0].seen, since);
+  ASSERT_EQ(profile.processes().size(), 1U);
+  EXPECT_EQ(profile.processes()[0].process.pid, 1);
+  EXPECT_EQ(profile.add(core::ThreadSeen{{1, 0}, {2, 0}, "renamed", {}}), 0U) << "it is known";
+  profile.add(sample({1, 2, 3}));
+  EXPECT_EQ(sum(profile), 1U);
+  seen(9, 1);
+  profile.begin_again({}, since);
+  EXPECT_EQ(profile.threads().size(), 2U) << "nobody knows who is alive";
+}
+
 TEST(Profile, counts_samples_by_what_is_known_of_them) {
   Profile profile(false);
   profile.add(sample({1}));

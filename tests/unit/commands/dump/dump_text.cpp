@@ -84,7 +84,8 @@ TEST(DumpText, has_a_line_for_each_call) {
 
 TEST(DumpText, says_the_same_in_json) {
   std::ostringstream out;
-  write_json(out, dump());
+  profiler::JsonWriter writer(out);
+  write_json(writer, dump());
   const auto json = nlohmann::json::parse(out.str());
   EXPECT_EQ(json.at("stopped_us"), 312);
   EXPECT_EQ(json.at("stopped_threads"), 1);
