@@ -19,8 +19,8 @@ namespace sp::supervisor {
 
 namespace {
 
-/// It has nothing left to do but to end. Where programs with a real-time priority keep all CPUs busy
-/// it may not run for minutes: that must not stop us.
+/// It has nothing left to do but to end. Where programs with a real-time priority keep all CPUs
+/// busy it may not run for minutes: that must not stop us.
 void wait_for_end(pid_t pid) {
   constexpr int kLongest = 5'000;  // ms
   const core::UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

@@ -42,10 +42,11 @@ struct CountedThread : ThreadState {
   /// The system call that it is in.
   struct Syscall {
     SyscallRequest request;
-    std::uint64_t insertions = 0;    // of breakpoints, at its entry
-    bool sets_trap_handler = false;  // sigaction of SIGTRAP, which has our handler
-    bool clears_handlers = false;    // TaskCall::clears_handlers
-    bool emulated = false;           // the kernel does nothing
+    std::uint64_t insertions = 0;               // of breakpoints, at its entry
+    bool sets_trap_handler = false;             // sigaction of SIGTRAP, which has our handler
+    bool clears_handlers = false;               // TaskCall::clears_handlers
+    bool emulated = false;                      // the kernel does nothing
+    std::optional<core::AddressRange> written;  // through /proc/PID/mem
   };
   std::optional<Syscall> syscall;
 

@@ -73,7 +73,7 @@ void SyscallEffects::on_entry(Tracee& tracee, const SyscallRequest& request) {
   CountedThread::Syscall syscall;
   syscall.request = request;
   syscall.insertions = counted_code(*tracee.process).insertions();
-  before_memory_access(tracee, request);
+  syscall.written = before_memory_access(tracee, request);
   before_maps_change(tracee, request);
   before_task(tracee, syscall);
   before_sigaction(tracee, syscall);
@@ -98,6 +98,9 @@ void SyscallEffects::on_exit(Tracee& tracee, Address pc, std::int64_t result, co
   if (syscall) {
     after_sigaction(tracee, *syscall);
     after_maps_change(tracee, syscall->request, result);
+    if (syscall->written) {
+      forget_written(tracee, *syscall->written);  // what was read of it meanwhile may be older
+    }
   }
   const CountedCode& code = counted_code(*tracee.process);
   if (thread.times_written != code.times_written() && !code.is_returned_to(pc)) {
@@ -151,21 +154,25 @@ bool SyscallEffects::emulate_at_gate(Tracee& tracee, const BreakpointSite& gate,
   return true;
 }
 
-/// The program reads or writes its own code through /proc/PID/mem.
-void SyscallEffects::before_memory_access(const Tracee& tracee, const SyscallRequest& request) {
+/// The program reads or writes its own code through /proc/PID/mem. Returns what it writes.
+std::optional<core::AddressRange> SyscallEffects::before_memory_access(
+    const Tracee& tracee, const SyscallRequest& request) {
   constexpr std::array<std::string_view, 8> kCalls = {"read",  "write",  "pread64", "pwrite64",
                                                       "readv", "writev", "preadv",  "pwritev"};
   const int file = static_cast<int>(request.arguments[0]);
   if (std::find(kCalls.begin(), kCalls.end(), name_of(request)) == kCalls.end() ||
       !is_memory_file(tracee.id.tid, file)) {
-    return;
+    return std::nullopt;
   }
   const auto offset = name_of(request).starts_with('p') ? std::optional(request.arguments[3])
                                                         : file_position(tracee.id.tid, file);
   const bool is_vector = name_of(request).ends_with('v');
-  forget_written(tracee, offset && !is_vector
-                             ? range_of(*offset, request.arguments[2])
-                             : core::AddressRange{Address{0}, Address{~std::uint64_t{0}}});
+  const auto range = offset && !is_vector
+                         ? range_of(*offset, request.arguments[2])
+                         : core::AddressRange{Address{0}, Address{~std::uint64_t{0}}};
+  forget_written(tracee, range);
+  return name_of(request).find("write") != std::string_view::npos ? std::optional(range)
+                                                                  : std::nullopt;
 }
 
 void SyscallEffects::forget_written(const Tracee& tracee, core::AddressRange range) {

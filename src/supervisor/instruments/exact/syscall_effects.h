@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/address.h"
 #include "core/clock.h"
@@ -32,7 +33,8 @@ class SyscallEffects {
   void on_exit(Tracee& tracee, core::Address pc, std::int64_t result, core::TimePoint now);
   void on_sigreturn(Tracee& tracee, core::Address pc, core::TimePoint now);
   [[nodiscard]] static bool emulate_mask_change(Tracee& tracee, const SyscallRequest& request);
-  void before_memory_access(const Tracee& tracee, const SyscallRequest& request);
+  std::optional<core::AddressRange> before_memory_access(const Tracee& tracee,
+                                                         const SyscallRequest& request);
   void forget_written(const Tracee& tracee, core::AddressRange range);
   void before_maps_change(const Tracee& tracee, const SyscallRequest& request);
   void after_maps_change(const Tracee& tracee, const SyscallRequest& request, std::int64_t result);
