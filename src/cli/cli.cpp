@@ -184,6 +184,8 @@ Parsed parse_words(std::vector<std::string> words, const std::vector<std::string
       return parse_command(words, row->command, read_convert, convert_help_text);
     case Command::report:
       return parse_command(words, row->command, read_report, report_help_text);
+    case Command::replay:
+      return parse_command(words, row->command, read_replay, replay_help_text);
     case Command::diff:
       return parse_command(words, row->command, read_diff, diff_help_text);
     case Command::info:

@@ -137,6 +137,7 @@ struct TraceCuts {
   bool raw_times = false;   // with the time that superprofiler's stops took
 
   [[nodiscard]] bool are_given() const { return from || to || limit > 0 || raw_times; }
+  bool operator==(const TraceCuts&) const = default;
 };
 
 /// superprofiler convert [RUN] -f FORMAT [-o FILE]

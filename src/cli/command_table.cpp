@@ -11,6 +11,7 @@ constexpr auto kCommands = std::to_array<CommandRow>({
      Takes::run_and_function},
     {Command::report, "report", "report [RUN]", "the functions of a run", Takes::run},
     {Command::diff, "diff", "diff A B", "what differs between two runs", Takes::two_runs},
+    {Command::replay, "replay", "replay [RUN]", "the calls of a trace, indented", Takes::run},
     {Command::info, "info", "info [RUN]", "what a recording holds", Takes::run},
     {Command::convert, "convert", "convert RUN -f FORMAT", "a run for other programs", Takes::run},
     {Command::coverage, "coverage", "coverage [RUN]", "what a run with --coverage has reached",

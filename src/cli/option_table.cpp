@@ -18,10 +18,10 @@ constexpr Commands kDoctorToo{record, doctor};
 constexpr Commands kLive{record, top};
 constexpr Commands kCounted{record, top, count};
 constexpr Commands kOfProcesses{record, doctor, dump, top, count, xray};
-constexpr Commands kOfNames{record,  annotate, dump,     top,  count,
-                            convert, report,   coverage, xray, symbols};
-constexpr Commands kShowProgress{record, annotate, dump, count, convert,
-                                 report, coverage, diff, xray,  symbols};
+constexpr Commands kOfNames{record, annotate, dump, top,     count, convert,
+                            report, coverage, xray, symbols, replay};
+constexpr Commands kShowProgress{record,   annotate, dump, count,   convert, report,
+                                 coverage, diff,     xray, symbols, replay};
 constexpr Commands kSorted{report, top};
 constexpr Commands kTopOnly{top};
 constexpr Commands kFilesToo{record, count, convert, diff, coverage, symbols, report};
@@ -32,8 +32,8 @@ constexpr Commands kReportToo{record, report};
 constexpr Commands kReportOnly{report};
 constexpr Commands kDiffOnly{diff};
 constexpr Commands kJson{report, diff, info, dump, count};
-constexpr Commands kOfTraces{convert, report};
-constexpr Commands kLimited{convert, report, diff, count};
+constexpr Commands kOfTraces{convert, report, replay};
+constexpr Commands kLimited{convert, report, diff, count, replay};
 constexpr Commands kCountOnly{count};
 constexpr Commands kCountToo{record, count};
 constexpr Commands kXrayOnly{xray};
@@ -41,8 +41,8 @@ constexpr Commands kFunctions{record, top, symbols};
 constexpr Commands kFilters{record, symbols};
 constexpr Commands kSymbolsOnly{symbols};
 constexpr Commands kSources{record, convert, coverage};
-constexpr Commands kEvery{record, doctor, annotate, convert, report,  diff, info,
-                          dump,   top,    coverage, xray,    symbols, ctl,  count};
+constexpr Commands kEvery{record, doctor,   annotate, convert, report, diff,  info,  dump,
+                          top,    coverage, xray,     symbols, ctl,    count, replay};
 
 constexpr std::string_view kFormats =
     "callgrind speedscope pprof folded svg csv bolt autofdo perf-script firefox chrome perfetto "
@@ -173,12 +173,12 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::nothing, "", kLimited},
     {"graph", '\0', "", "report: --trace: the calls in the order of their times", Group::output,
      Completes::nothing, "", kReportOnly},
-    {"from", '\0', "TIME", "convert, report: of a trace, from this second of the run",
+    {"from", '\0', "TIME", "convert, report, replay: of a trace, from this second of the run",
      Group::output, Completes::nothing, "", kOfTraces},
-    {"to", '\0', "TIME", "convert, report: of a trace, up to this second", Group::output,
+    {"to", '\0', "TIME", "convert, report, replay: of a trace, up to this second", Group::output,
      Completes::nothing, "", kOfTraces},
-    {"raw-times", '\0', "", "convert, report: of a trace, with what its stops took", Group::output,
-     Completes::nothing, "", kOfTraces},
+    {"raw-times", '\0', "", "convert, report, replay: of a trace, with what its stops took",
+     Group::output, Completes::nothing, "", kOfTraces},
     {"json", '\0', "", "report, diff, info, dump: JSON", Group::output, Completes::nothing, "",
      kJson},
     {"yaml", '\0', "", "xray: as llvm-xray extract prints it", Group::output, Completes::nothing,

@@ -22,7 +22,8 @@ enum class Command : std::uint8_t {
   coverage,
   xray,
   symbols,
-  ctl
+  ctl,
+  replay
 };
 
 /// Some of the commands, as bits.

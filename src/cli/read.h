@@ -17,6 +17,7 @@ namespace sp::cli {
 [[nodiscard]] core::Result<ConvertOptions> read_convert(const Arguments& given);
 
 [[nodiscard]] core::Result<ReportOptions> read_report(const Arguments& given);
+[[nodiscard]] core::Result<ReportOptions> read_replay(const Arguments& given);
 
 [[nodiscard]] core::Result<DiffOptions> read_diff(const Arguments& given);
 

@@ -62,6 +62,8 @@ Result<TraceCuts> read_trace_cuts(const Arguments& given) {
 
 namespace {
 
+constexpr std::uint64_t kDefaultLimit = 10'000;  // of the graph's lines
+
 /// What is for --trace alone.
 Result<void> read_trace_report(const Arguments& given, ReportOptions& options) {
   options.trace = given.has("trace");
@@ -89,7 +91,6 @@ Result<void> read_trace_report(const Arguments& given, ReportOptions& options) {
         "report --trace --graph prints calls in the order of their times: leave out --json, "
         "--sort and --by-thread");
   }
-  constexpr std::uint64_t kDefaultLimit = 10'000;
   if (options.graph && !given.has("limit")) {
     options.cuts.limit = kDefaultLimit;
   }
@@ -165,6 +166,24 @@ Result<ReportOptions> read_report(const Arguments& given) {
     options.percent_limit = *percent;
   }
   options.json = given.has("json");
+  return options;
+}
+
+/// report --trace --graph.
+Result<ReportOptions> read_replay(const Arguments& given) {
+  auto run = read_run_name(given, "replay", "superprofiler replay output/NAME");
+  auto cuts = read_trace_cuts(given);
+  if (!run || !cuts) {
+    return tl::unexpected(run ? cuts.error() : run.error());
+  }
+  ReportOptions options;
+  options.run = std::move(*run);
+  options.trace = true;
+  options.graph = true;
+  options.cuts = *cuts;
+  if (!given.has("limit")) {
+    options.cuts.limit = kDefaultLimit;
+  }
   return options;
 }
 

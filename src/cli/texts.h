@@ -13,6 +13,7 @@ namespace sp::cli {
 [[nodiscard]] std::string annotate_help_text();
 [[nodiscard]] std::string convert_help_text();
 [[nodiscard]] std::string report_help_text();
+[[nodiscard]] std::string replay_help_text();
 [[nodiscard]] std::string diff_help_text();
 [[nodiscard]] std::string info_help_text();
 [[nodiscard]] std::string dump_help_text();

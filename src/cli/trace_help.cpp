@@ -53,4 +53,21 @@ std::string ctl_help_text() {
          "wrong; 125 if nobody listens at PATH.\n";
 }
 
+std::string replay_help_text() {
+  std::string text =
+      "superprofiler replay [RUN]: prints the traced calls of a run (--trace) in the order of\n"
+      "their times, indented by depth, as report --trace --graph does. RUN is the directory of\n"
+      "a run, or a trace.sp; left out, the newest in output/.\n\n";
+  for (const OptionRow& row : option_table()) {
+    if (row.is_for(Command::replay)) {
+      text += row.name == "limit"
+                  ? "      --limit N               N begins and ends of calls [10000]\n"
+                  : line_in(row);
+    }
+  }
+  return text +
+         "\nStatus 0; 2 if the command line is wrong; 125 if the run has no trace or cannot be\n"
+         "read.\n";
+}
+
 }  // namespace sp::cli

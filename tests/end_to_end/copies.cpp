@@ -104,7 +104,7 @@ TEST(Faults, say_where_they_come_from_while_superprofiler_comes_and_goes) {
 }
 
 /// "HITS KIND" of the blocks, in the order of their addresses.
-Words blocks_in(const RunFiles& files, const std::string& function) {
+[[maybe_unused]] Words blocks_in(const RunFiles& files, const std::string& function) {
   std::map<std::uint64_t, std::string> by_offset;
   for (const BlockRow& block : all_blocks(files)) {
     if (block.function == function) {

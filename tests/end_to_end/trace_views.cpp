@@ -191,6 +191,7 @@ TEST(TraceViews, report_has_tables_of_functions_and_threads) {
 TEST(TraceViews, report_prints_the_calls_in_the_order_of_time) {
   const TracedRun traced;
   const Outcome graph = run({SP_PROGRAM, "report", "--trace", "--graph", traced.path()});
+  EXPECT_EQ(run({SP_PROGRAM, "replay", traced.path()}).out, graph.out);
   ASSERT_EQ(graph.exit_status(), 0) << graph.text();
   EXPECT_EQ(count(graph.out, "fib\\(\\)(;| \\{)"), kCalls - 1U);
   EXPECT_EQ(count(graph.out, "\\{\n"), count(graph.out, "\\} /\\*"));

@@ -34,6 +34,23 @@ TEST(Report, takes_a_run_and_what_to_show) {
   EXPECT_EQ(reported({"report", "--callees", "g"}).callees, "g");
 }
 
+TEST(Report, of_calls_in_their_order_has_a_name_of_its_own) {
+  const ReportOptions replayed = reported({"replay", "output/a", "--from", "1.5s", "--limit", "7"});
+  EXPECT_TRUE(replayed.trace);
+  EXPECT_TRUE(replayed.graph);
+  EXPECT_EQ(replayed.run, "output/a");
+  EXPECT_EQ(replayed.cuts,
+            reported({"report", "--trace", "--graph", "--from", "1.5s", "--limit", "7"}).cuts);
+  EXPECT_EQ(reported({"replay"}).cuts, reported({"report", "--trace", "--graph"}).cuts);
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"replay", "a", "b"}, {"replay", "--json"}, {"replay", "--from", "2s", "--to", "1s"}}) {
+    const Parsed outcome = parsed(words);
+    const auto* const refused = std::get_if<PrintAndExit>(&outcome);
+    ASSERT_NE(refused, nullptr) << words.back();
+    EXPECT_EQ(refused->status, 2) << refused->text;
+  }
+}
+
 TEST(Report, as_a_page_takes_a_file) {
   const ReportOptions options =
       reported({"report", "--html", "output/a-7", "-o", "-", "--debug-dir", "/d"});
