@@ -190,10 +190,11 @@ TEST_P(EmitToReader, deltas_add_up_to_the_tree) {
   }
   const TempDir directory;
   EmitReader reader(directory, GetParam());
-  const auto run = profile(directory,
-                           {"--tree", "-a", "--emit", "unix:" + (directory / "socket"),
-                            "--emit-every", GetParam() == "pulls" ? "1h" : "50ms"},
-                           {target("trace_ways"), "threads", "4000"});
+  const auto run =
+      profile(directory,
+              {"--tree", "-a", "--emit", "unix:" + (directory / "socket"), "--emit-every",
+               GetParam() == "pulls" ? "1h" : "50ms"},
+              {target("trace_ways"), "threads", GetParam() == "pulls" ? "9000" : "4000"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   const json sums = reader.sums();
   ASSERT_TRUE(sums.is_object()) << run.outcome.text();
