@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "block_namer.h"
 #include "profiler/named_profile.h"
 #include "profiler/profile.h"
 #include "profiler/recorder.h"
@@ -140,22 +141,6 @@ void make_trace(const std::string& directory, std::uint64_t events) {
   must(writer.write_facts("{}", static_cast<std::int64_t>(ticks)));
   must(writer.finish());
 }
-
-/// Every 64 bytes are a function.
-class BlockNamer final : public sp::profiler::Namer {
- public:
-  void add_module(const sp::core::Module& /*module*/) override {}
-  const std::vector<sp::symbols::NamedFrame>& name(sp::core::ModuleOffset where,
-                                                   bool /*is_return_address*/) override {
-    frames_.resize(1);
-    frames_[0].function = "function_" + std::to_string(where.offset / 64);
-    frames_[0].start = where.offset / 64 * 64;
-    return frames_;
-  }
-
- private:
-  std::vector<sp::symbols::NamedFrame> frames_;
-};
 
 /// A stack spells its number, three digits a call, below five calls that all have.
 void make_stacks(const std::string& directory, std::uint32_t stacks) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "block_namer.h"
 #include "profiler/formats/folded.h"
 #include "profiler/named_profile.h"
 #include "profiler/profile.h"
@@ -45,21 +46,6 @@ long peak_kib() {
   ::getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss;
 }
-
-/// A namer for which every 64 bytes are a function.
-class BlockNamer final : public sp::profiler::Namer {
- public:
-  void add_module(const sp::core::Module& /*module*/) override {}
-  const std::vector<sp::symbols::NamedFrame>& name(sp::core::ModuleOffset where,
-                                                   bool /*is_return_address*/) override {
-    frames_.resize(1);
-    frames_[0].function = "function_" + std::to_string(where.offset / 64);
-    return frames_;
-  }
-
- private:
-  std::vector<sp::symbols::NamedFrame> frames_;
-};
 
 /// A call path of 8 to 40 frames over 20,000 call sites. Paths share their outer parts, because at
 /// every level a few sites are much more probable than the rest.

@@ -118,12 +118,13 @@ ControlFlowGraph KnownGraphs::map(core::AddressRange bounds, std::uint64_t bias,
     }
   }
   const ReadCode noted_read = [&](Address from, std::span<std::byte> into) {
-    const std::size_t count = std::min(into.size(), read(from, into));
-    if (from != bounds.begin || count != fresh.code.size()) {
-      const auto bytes = into.first(count);
-      fresh.reads.push_back({relative(from), {bytes.begin(), bytes.end()}});
+    if (from == bounds.begin && into.size() == bounds.size()) {
+      std::copy(fresh.code.begin(), fresh.code.end(), into.begin());
+      return fresh.code.size();
     }
-    return count;
+    const auto bytes = into.first(std::min(into.size(), read(from, into)));
+    fresh.reads.push_back({relative(from), {bytes.begin(), bytes.end()}});
+    return bytes.size();
   };
   core::TableHints noted_hints;
   if (hints != nullptr) {

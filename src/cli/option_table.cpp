@@ -18,8 +18,8 @@ constexpr Commands kDoctorToo{record, doctor};
 constexpr Commands kLive{record, top};
 constexpr Commands kCounted{record, top, count};
 constexpr Commands kOfProcesses{record, doctor, dump, top, count, xray};
-constexpr Commands kOfNames{record, annotate, dump, top,     count, convert,
-                            report, coverage, xray, symbols, replay};
+constexpr Commands kOfNames{record,  annotate, dump,     top,  count,
+                            convert, report,   coverage, xray, symbols};
 constexpr Commands kShowProgress{record,   annotate, dump, count,   convert, report,
                                  coverage, diff,     xray, symbols, replay};
 constexpr Commands kSorted{report, top};

@@ -42,8 +42,11 @@ TEST(Report, of_calls_in_their_order_has_a_name_of_its_own) {
   EXPECT_EQ(replayed.cuts,
             reported({"report", "--trace", "--graph", "--from", "1.5s", "--limit", "7"}).cuts);
   EXPECT_EQ(reported({"replay"}).cuts, reported({"report", "--trace", "--graph"}).cuts);
-  for (const auto& words : std::vector<std::vector<std::string>>{
-           {"replay", "a", "b"}, {"replay", "--json"}, {"replay", "--from", "2s", "--to", "1s"}}) {
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"replay", "a", "b"},
+                                             {"replay", "--json"},
+                                             {"replay", "--debug-dir", "d"},
+                                             {"replay", "--from", "2s", "--to", "1s"}}) {
     const Parsed outcome = parsed(words);
     const auto* const refused = std::get_if<PrintAndExit>(&outcome);
     ASSERT_NE(refused, nullptr) << words.back();
