@@ -35,7 +35,7 @@ class EachItself final : public sp::supervisor::CodeAnalysis {
   bool wants(const File& /*file*/) override { return true; }
   bool wants_libraries() override { return false; }
   sp::core::InstrumentationCandidates plan(const File& /*file*/) override { return {}; }
-  sp::core::ControlFlowGraph map(sp::core::AddressRange /*bounds*/,
+  sp::core::ControlFlowGraph map(sp::core::AddressRange /*bounds*/, std::uint64_t /*bias*/,
                                  std::span<const Address> /*leaders*/, const Read& /*read*/,
                                  const sp::core::TableHints* /*hints*/) override {
     return {};

@@ -55,9 +55,9 @@ std::string ctl_help_text() {
 
 std::string replay_help_text() {
   std::string text =
-      "superprofiler replay [RUN]: prints the traced calls of a run (--trace) in the order of\n"
-      "their times, indented by depth, as report --trace --graph does. RUN is the directory of\n"
-      "a run, or a trace.sp; left out, the newest in output/.\n\n";
+      "superprofiler replay [RUN]: prints the calls of a traced run in the order of their\n"
+      "times, indented by depth, as report's graph of a trace does. RUN is the directory of a\n"
+      "run, or a trace.sp; left out, the newest in output/.\n\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::replay)) {
       text += row.name == "limit"
