@@ -19,6 +19,9 @@ std::string_view format_of(std::string_view file) {
   if (name.starts_with("callgrind.out")) {
     return "callgrind";
   }
+  if (name.starts_with("callgrind.lines")) {
+    return "callgrind-lines";
+  }
   constexpr auto kSuffixes = std::to_array<std::pair<std::string_view, std::string_view>>({
       {".speedscope.json", "speedscope"},
       {".pb.gz", "pprof"},

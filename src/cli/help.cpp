@@ -79,6 +79,8 @@ std::string convert_help_text() {
       "earlier one.\n\n"
       "  callgrind   exact instructions, calls, jumps, and samples: kcachegrind,\n"
       "              callgrind_annotate. Inclusive instructions are estimated\n"
+      "  callgrind-lines\n"
+      "              the same without addresses and jumps, which speedscope does not read\n"
       "  speedscope  sampled stacks: https://speedscope.app, NAME.speedscope.json\n"
       "  pprof       sampled stacks, exact calls and instructions: go tool pprof,\n"
       "              NAME.pb.gz\n"

@@ -45,9 +45,8 @@ constexpr Commands kEvery{record, doctor,   annotate, convert, report, diff,  in
                           top,    coverage, xray,     symbols, ctl,    count, replay};
 
 constexpr std::string_view kFormats =
-    "callgrind speedscope pprof folded svg csv bolt autofdo perf-script firefox chrome perfetto "
-    "lcov "
-    "cobertura drcov xray";
+    "callgrind callgrind-lines speedscope pprof folded svg csv bolt autofdo perf-script firefox "
+    "chrome perfetto lcov cobertura drcov xray";
 
 constexpr auto kOptions = std::to_array<OptionRow>({
     {"pid", 'p', "PID", "attach to a running process; several: 12,34", Group::target,

@@ -1,6 +1,7 @@
 #!/bin/sh
-# run.sh RENDER_FLAMEGRAPH RENDER_REPORT: tests the flame graph and the page of report --html in
-# headless Chromium. Exits with 77 and prints why if it cannot.
+# run.sh RENDER_FLAMEGRAPH RENDER_REPORT SUPERPROFILER: tests the flame graph and the page of
+# report --html in headless Chromium, and opens what convert writes in speedscope's page there.
+# Exits with 77 and prints why if it cannot.
 set -eu
 
 skip() {
@@ -8,10 +9,11 @@ skip() {
   exit 77
 }
 
-[ $# -eq 2 ] || { echo "usage: $0 RENDER_FLAMEGRAPH RENDER_REPORT" >&2; exit 2; }
+[ $# -eq 3 ] || { echo "usage: $0 RENDER_FLAMEGRAPH RENDER_REPORT SUPERPROFILER" >&2; exit 2; }
 RENDER=$(realpath "$1")
 RENDER_REPORT=$(realpath "$2")
-export RENDER RENDER_REPORT
+SUPERPROFILER=$(realpath "$3")
+export RENDER RENDER_REPORT SUPERPROFILER
 cd "$(dirname "$0")"
 
 if [ -z "${CHROMIUM:-}" ]; then
@@ -20,8 +22,8 @@ fi
 [ -n "$CHROMIUM" ] || skip "no chromium here (Debian package: chromium)"
 export CHROMIUM
 command -v node >/dev/null || skip "no node here (Debian package: nodejs)"
-if [ ! -d node_modules/playwright-core ]; then
+if [ ! -d node_modules/playwright-core ] || [ ! -d node_modules/speedscope ]; then
   command -v npm >/dev/null || skip "no npm here (Debian package: npm)"
-  npm ci --no-audit --no-fund --silent || skip "npm could not install playwright-core"
+  npm ci --no-audit --no-fund --silent || skip "npm could not install playwright-core and speedscope"
 fi
 exec node --test

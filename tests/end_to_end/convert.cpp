@@ -229,7 +229,8 @@ TEST(Convert, writes_where_it_is_told_and_says_what_is_not_there) {
              R"({"samples": {"total": 0, "with_stack": 0}, "modules": []})");
   const Outcome counted = convert({"output/demo", "-f", "speedscope"});
   EXPECT_EQ(counted.exit_status(), 125);
-  EXPECT_NE(counted.err.find("formats that are left: callgrind, pprof, csv"), std::string::npos)
+  EXPECT_NE(counted.err.find("formats that are left: callgrind, callgrind-lines, pprof, csv"),
+            std::string::npos)
       << counted.err;
   write_file(directory / "output/demo/run.json",
              R"({"name": "demo", "samples": {"total": 5, "with_stack": 5}, "modules": []})");
@@ -238,7 +239,7 @@ TEST(Convert, writes_where_it_is_told_and_says_what_is_not_there) {
   EXPECT_NE(older.err.find("firefox needs a recording: there is no recording in output/demo"),
             std::string::npos)
       << older.err;
-  EXPECT_NE(older.err.find("left: callgrind, speedscope, pprof, folded, svg, csv"),
+  EXPECT_NE(older.err.find("left: callgrind, callgrind-lines, speedscope, pprof, folded, svg, csv"),
             std::string::npos)
       << older.err;
 }

@@ -202,5 +202,43 @@ TEST(Count, what_no_function_is_called_is_a_usage_error) {
   EXPECT_EQ(launched.out, "");
 }
 
+TEST(Count, counts_mallocs_as_often_as_gdb_ignores_a_breakpoint) {
+  if (!has_program("gdb")) {
+    GTEST_SKIP() << "no gdb here (Debian package: gdb)";
+  }
+  // The loader has functions named malloc, too; __libc_malloc is the C library's alone.
+  const Outcome ignored = run({"gdb",
+                               "-nx",
+                               "-batch",
+                               "-ex",
+                               "set breakpoint pending on",
+                               "-ex",
+                               "set startup-with-shell off",
+                               "-ex",
+                               "unset environment LINES",
+                               "-ex",
+                               "unset environment COLUMNS",
+                               "-ex",
+                               "break __libc_malloc",
+                               "-ex",
+                               "ignore 1 1000000000",
+                               "-ex",
+                               "run",
+                               "-ex",
+                               "info breakpoints",
+                               "--args",
+                               "/usr/bin/sort",
+                               "/etc/passwd"});
+  const std::string words = "breakpoint already hit ";
+  const std::size_t at = ignored.out.find(words);
+  ASSERT_NE(at, std::string::npos) << ignored.text();
+  const std::uint64_t hits = std::stoull(ignored.out.substr(at + words.size()));
+  const Outcome counted =
+      run({SP_PROGRAM, "count", "c:malloc", "--json", "--", "/usr/bin/sort", "/etc/passwd"});
+  ASSERT_EQ(counted.exit_status(), 0) << counted.text();
+  EXPECT_EQ(calls_of(table_in(counted.out), "malloc"), hits) << counted.text();
+  EXPECT_GT(hits, 10U);
+}
+
 }  // namespace
 }  // namespace sp::end_to_end

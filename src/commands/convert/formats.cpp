@@ -40,6 +40,11 @@ void write_callgrind(Input& input, std::ostream& out) {
   profiler::write_callgrind(out, input.run, *input.stacks, code_of(input));
 }
 
+void write_callgrind_lines(Input& input, std::ostream& out) {
+  profiler::write_callgrind(out, input.run, *input.stacks, code_of(input),
+                            profiler::CallgrindPositions::lines);
+}
+
 void write_speedscope(Input& input, std::ostream& out) {
   if (const auto rounded = profiler::write_speedscope(out, input.run, *input.stacks); rounded > 0) {
     input.notes.push_back(fmt::format(
@@ -146,6 +151,8 @@ void write_drcov_file(Input& input, std::ostream& out) {
 constexpr auto kFormats = std::to_array<Format>({
     {"callgrind", "callgrind.out.", "", "callgrind_annotate", false, false, true, false,
      write_callgrind},
+    {"callgrind-lines", "callgrind.lines.", "", "speedscope", false, false, true, false,
+     write_callgrind_lines},
     {"speedscope", "", ".speedscope.json", "speedscope", false, true, false, false,
      write_speedscope},
     {"pprof", "", ".pb.gz", "go tool pprof -http=:", true, false, true, false, write_pprof},

@@ -34,8 +34,13 @@ class Names {
 class CallgrindWriter {
  public:
   CallgrindWriter(std::ostream& out, const RecordedRun& run, StackSource& stacks,
-                  const RecordedCode* code)
-      : out_(out), run_(run), code_(code), graph_(code, stacks), has_samples_(run.samples > 0) {
+                  const RecordedCode* code, CallgrindPositions positions)
+      : out_(out),
+        run_(run),
+        code_(code),
+        graph_(code, stacks),
+        has_addresses_(code != nullptr && positions == CallgrindPositions::addresses),
+        has_samples_(run.samples > 0) {
     has_events_ = code_ != nullptr || has_samples_;
     named_.resize(graph_.nodes().size());
   }
@@ -82,7 +87,7 @@ class CallgrindWriter {
               "desc: calls=1 stands for calls that were not counted, between sampled functions\n";
     }
     totals_ = costs(executed, samples);
-    out_ << "positions: " << (code_ == nullptr ? "line" : "instr line")
+    out_ << "positions: " << (has_addresses_ ? "instr line" : "line")
          << "\nevents:" << (code_ != nullptr || !has_events_ ? " Ir" : "")
          << (has_samples_ ? " Samples" : "") << "\nsummary: " << totals_ << '\n';
   }
@@ -94,7 +99,7 @@ class CallgrindWriter {
                                         : fmt::format("{}", samples);
   }
   [[nodiscard]] std::string position(std::uint64_t address, std::uint64_t line) const {
-    return code_ == nullptr ? fmt::format("{}", line) : fmt::format("{:#x} {}", address, line);
+    return has_addresses_ ? fmt::format("{:#x} {}", address, line) : fmt::format("{}", line);
   }
 
   /// A function of one name may be there several times, so its number belongs to the node.
@@ -156,7 +161,8 @@ class CallgrindWriter {
       out_ << "calls=" << call.calls << ' ' << position(call.to, call.to_line) << '\n'
            << position(call.from, block.line) << ' ' << costs(call.executed, samples) << '\n';
     }
-    for (; next_jump_ < graph_.jumps().size() && graph_.jumps()[next_jump_].block == number;
+    for (; has_addresses_ && next_jump_ < graph_.jumps().size() &&
+           graph_.jumps()[next_jump_].block == number;
          ++next_jump_) {
       write_jump(graph_.jumps()[next_jump_], block);
     }
@@ -179,6 +185,7 @@ class CallgrindWriter {
   const RecordedRun& run_;
   const RecordedCode* code_;
   CallgrindGraph graph_;
+  bool has_addresses_;  // jumps too: speedscope takes the position of one for a cost
   bool has_samples_;
   bool has_events_ = false;
   std::string totals_;
@@ -192,8 +199,8 @@ class CallgrindWriter {
 }  // namespace
 
 void write_callgrind(std::ostream& out, const RecordedRun& run, StackSource& stacks,
-                     const RecordedCode* code) {
-  CallgrindWriter(out, run, stacks, code).write();
+                     const RecordedCode* code, CallgrindPositions positions) {
+  CallgrindWriter(out, run, stacks, code, positions).write();
 }
 
 }  // namespace sp::profiler

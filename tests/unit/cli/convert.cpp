@@ -38,6 +38,7 @@ TEST(Convert, takes_the_format_from_the_name_of_the_file) {
   for (const auto& [file, format] :
        std::vector<std::pair<std::string, std::string>>{{"a.pb.gz", "pprof"},
                                                         {"d.x/callgrind.out.7", "callgrind"},
+                                                        {"callgrind.lines.7", "callgrind-lines"},
                                                         {"a.speedscope.json", "speedscope"},
                                                         {"a.folded", "folded"},
                                                         {"a.svg", "svg"},

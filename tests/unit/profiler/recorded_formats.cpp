@@ -89,6 +89,14 @@ TEST(Callgrind, has_costs_calls_and_jumps_of_blocks_beside_samples) {
                 }));
 }
 
+TEST(Callgrind, has_neither_addresses_nor_jumps_by_lines) {
+  Stacks stacks = hard_stacks();
+  const RecordedCode code = demo_code();
+  expect_golden("callgrind_lines.out", written([&](std::ostream& out) {
+                  write_callgrind(out, demo_run(), stacks, &code, CallgrindPositions::lines);
+                }));
+}
+
 TEST(Callgrind, has_samples_alone_if_nothing_was_counted) {
   Stacks stacks = hard_stacks();
   expect_golden("callgrind_samples.out", written([&](std::ostream& out) {
