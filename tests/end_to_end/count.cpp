@@ -233,11 +233,12 @@ TEST(Count, counts_mallocs_as_often_as_gdb_ignores_a_breakpoint) {
   const std::size_t at = ignored.out.find(words);
   ASSERT_NE(at, std::string::npos) << ignored.text();
   const std::uint64_t hits = std::stoull(ignored.out.substr(at + words.size()));
-  const Outcome counted =
-      run({SP_PROGRAM, "count", "c:malloc", "--json", "--", "/usr/bin/sort", "/etc/passwd"});
+  const TempDir directory;
+  const Outcome counted = run({SP_PROGRAM, "count", "c:malloc", "--json", "-o", directory / "table",
+                               "--", "/usr/bin/sort", "/etc/passwd"});
   ASSERT_EQ(counted.exit_status(), 0) << counted.text();
-  EXPECT_EQ(calls_of(table_in(counted.out), "malloc"), hits) << counted.text();
-  EXPECT_GT(hits, 10U);
+  EXPECT_EQ(calls_of(table_in(read_file(directory / "table")), "malloc"), hits) << counted.text();
+  EXPECT_GT(hits, 5U);
 }
 
 }  // namespace
