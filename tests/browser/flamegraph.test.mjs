@@ -6,11 +6,9 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {after, afterEach, before, beforeEach, test} from 'node:test';
 import {fileURLToPath, pathToFileURL} from 'node:url';
-import {chromium} from 'playwright-core';
+import {launch} from './browser.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const TOTAL = 1000;  // samples of program.folded
 
 let directory, browser, page, errors, requests;
@@ -42,7 +40,7 @@ const near = (a, b) => assert.ok(Math.abs(a - b) < 2.5, `${a} is not about ${b}`
 
 before(async () => {
   directory = mkdtempSync(path.join(tmpdir(), 'flamegraph-'));
-  browser = await chromium.launch({executablePath: process.env.CHROMIUM, args: flags});
+  browser = await launch('--disable-gpu');
 });
 after(async () => {
   await browser?.close();

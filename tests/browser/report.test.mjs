@@ -7,11 +7,9 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {after, afterEach, before, beforeEach, test} from 'node:test';
 import {fileURLToPath, pathToFileURL} from 'node:url';
-import {chromium} from 'playwright-core';
+import {launch} from './browser.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
 let directory, browser, page, errors, requests;
 
@@ -42,7 +40,7 @@ async function rowAt(row, share) {
 
 before(async () => {
   directory = mkdtempSync(path.join(tmpdir(), 'report-'));
-  browser = await chromium.launch({executablePath: process.env.CHROMIUM, args: flags});
+  browser = await launch('--disable-gpu');
 });
 after(async () => {
   await browser?.close();

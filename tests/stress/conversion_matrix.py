@@ -3,7 +3,7 @@
 stripped one (xz) and one of 100 threads, converts each run to every format, and lets the format's reader read
 it: callgrind_annotate, go tool pprof, xmllint, protoc, llvm-profdata, gunzip, and parsers of CSV and JSON.
 What the reader adds up must be what functions.tsv and blocks.tsv have. SUPERPROFILER defaults to the one of build/release.
-Readers that are not installed are left out."""
+Readers that are not installed are left out. For a quiet machine: a run without samples has no stacks to convert."""
 
 import csv
 import gzip
@@ -48,7 +48,7 @@ def output_of(command):
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=True).stdout
 
 
-def check(run, files, samples, executed):
+def check(files, samples, executed):
     """What is wrong, in words."""
     wrong = []
 
@@ -120,7 +120,7 @@ def main():
             samples = sum(number(row["self_samples"]) for row in rows(os.path.join(run, "functions.tsv")))
             executed = sum(number(row["hits"]) * number(row["instructions"])
                            for row in rows(os.path.join(run, "blocks.tsv")))
-            wrong = check(run, files, samples, executed)
+            wrong = check(files, samples, executed)
             failed += bool(wrong)
             print(f"{name}: {samples:,} samples, {executed:,} instructions: {'; '.join(wrong) or 'equal in all'}", flush=True)
     sys.exit(failed != 0)

@@ -8,7 +8,7 @@ command -v mmdebstrap >/dev/null || { echo "package_root.sh: install mmdebstrap"
 [ "$(id -u)" = 0 ] || { echo "package_root.sh: run it as root" >&2; exit 2; }
 directory=$(mktemp -d)
 root=$directory/root
-trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$directory"' EXIT
+trap 'umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$directory"' EXIT
 cpack -G DEB --config "$build/CPackConfig.cmake" -B "$directory" >/dev/null
 mmdebstrap --quiet --variant=minbase bookworm "$root"
 cp "$directory"/superprofiler_*.deb "$root/tmp/"
