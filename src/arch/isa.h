@@ -57,6 +57,7 @@ concept Isa = requires(const typename T::Registers& registers,
   { T::kHasCounterSegment } -> std::convertible_to<bool>;
   { T::counter_base(registers) } -> std::same_as<std::uint64_t>;
   T::set_counter_base(mutable_registers, word);
+  T::restore_flags(mutable_registers, word);
   { T::uses_counter_segment(registers) } -> std::same_as<bool>;
 
   // syscall.h

@@ -86,6 +86,8 @@ std::optional<CopyPoint> FunctionCopy::to_original(Address pc) const {
   }
   point.is_counted = found->is_counted != 0;
   point.undo = undos[found->undo];
+  point.is_transferred = found->is_transferred != 0;
+  point.is_in_table = point.undo.second != CopyUndo{}.second;
   if (found->is_branching != 0) {
     const auto branch =
         std::find_if(branches.begin(), branches.end(), [&point](const CopiedBranch& one) {

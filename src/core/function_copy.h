@@ -14,6 +14,32 @@
 
 namespace sp::core {
 
+/// A thread's table of the transfers that its copies have counted: how often control went from one
+/// place to another by a return or an indirect call or jump. Offsets from the base of the thread's
+/// counter segment. Entries are added by the thread alone: the first free one from first_of() on is
+/// a pair's.
+struct TransferTable {
+  static constexpr std::uint32_t kEntries = 1U << 16U;
+  static constexpr std::uint64_t kEntrySize = 32;
+  static constexpr std::uint64_t kTarget = 0;  // offsets in an entry
+  static constexpr std::uint64_t kCount = 8;
+  static constexpr std::uint64_t kSite = 16;  // 32 bits; 0: the entry is free
+  /// So many entries are used at most: one that is free ends each search.
+  static constexpr std::uint32_t kMost = kEntries / 4 * 3;
+
+  std::uint64_t entries = 0;
+  std::uint64_t used = 0;  // 32 bits: entries in use
+  std::uint64_t lost = 0;  // 64 bits: transfers that found none free
+
+  /// Of a pair. `site` is a number of the copied block's own, not 0.
+  [[nodiscard]] static constexpr std::uint32_t spread(std::uint32_t site) {
+    return site * 0x9E3779B1U >> 16U;
+  }
+  [[nodiscard]] static constexpr std::uint32_t first_of(std::uint32_t site, Address target) {
+    return (static_cast<std::uint32_t>(target.value()) + spread(site)) & (kEntries - 1);
+  }
+};
+
 /// Where a copy of a function is to be placed, and where it counts.
 struct CopyPlace {
   Address at;              // of the copy's first byte
@@ -22,6 +48,8 @@ struct CopyPlace {
   /// counter segment (x86-64: gs), the next block's is behind it, and so on; then come those of
   /// branches. most_counters() of them belong to the copy.
   std::uint64_t counters = 0;
+  /// Where it counts returns, indirect calls and indirect jumps; nothing: nowhere.
+  std::optional<TransferTable> transfers{};
 };
 
 /// How many counters a copy of the function may need.
@@ -96,7 +124,12 @@ struct CopyUndo {
   std::int16_t sp_shift = 0;     // to be added to sp, after the reload
   std::uint8_t reload = 0xFF;    // number of the general register to be loaded from memory at
   std::int16_t reload_from = 0;  // sp + this; 0xFF: none
+  std::uint8_t second = 0xFF;    // another one
+  std::int16_t second_from = 0;
+  std::int16_t flags_from =
+      kNoFlags;  // likewise: the flags, as arch::Native::restore_flags() takes
 
+  static constexpr std::int16_t kNoFlags = 0x7FFF;
   bool operator==(const CopyUndo&) const = default;
 };
 
@@ -110,6 +143,10 @@ struct CopyPoint {
   /// Control comes from the branch in front of `original`, whose counter (CopiedBranch::counter)
   /// this is: it has not counted that yet. 0: nothing of the kind.
   std::uint64_t uncounted_branch = 0;
+  /// The transfer at `original`, which is still to be executed, is in the TransferTable already.
+  bool is_transferred = false;
+  /// In the middle of work on the TransferTable, whose entries must stay where they are.
+  bool is_in_table = false;
 };
 
 struct CopiedBlock {
@@ -122,7 +159,10 @@ struct CopiedBlock {
   bool emulates_call = false;
   /// BasicBlock's: a thread at its start in the original has been counted, for nobody will know.
   bool is_unlocked = false;
+  /// Its last instruction is counted in the TransferTable, under the number site().
+  bool counts_transfer = false;
 
+  [[nodiscard]] std::uint32_t site() const { return static_cast<std::uint32_t>(counter); }
   /// Whether an execution of it that stands there in the original is to be counted still.
   [[nodiscard]] bool is_ahead_at(Address original_pc) const {
     return original_pc == start && !is_unlocked;
@@ -195,18 +235,19 @@ class FunctionCopy {
 
   /// The map between the two: an entry for each instruction of the copy, sorted by `copy`.
   struct MapEntry {
-    std::uint32_t copy : 31 = 0;         // offset in `code`
+    std::uint32_t copy : 30 = 0;         // offset in `code`
     std::uint32_t is_branching : 1 = 0;  // CopyPoint::uncounted_branch
     std::uint32_t original : 24 = 0;     // offset from original.begin, or index in `outside`
     std::uint32_t is_outside : 1 = 0;
     std::uint32_t is_counted : 1 = 0;
     /// A thread may be put there from the original. One of each instruction that the copy has.
     std::uint32_t is_entry : 1 = 0;
-    std::uint32_t undo : 5 = 0;  // index in `undos`
+    std::uint32_t undo : 5 = 0;            // index in `undos`
+    std::uint32_t is_transferred : 1 = 0;  // CopyPoint's
   };
   static constexpr std::size_t kMostUndos = 32;
   static constexpr std::uint64_t kLargestOriginal = std::uint64_t{1} << 24U;
-  static constexpr std::uint64_t kLargestCopy = std::uint64_t{1} << 31U;
+  static constexpr std::uint64_t kLargestCopy = std::uint64_t{1} << 30U;
   std::vector<MapEntry> map;
   std::vector<Address> outside;    // of the function, where jumps of the copy's own lead
   std::vector<CopyUndo> undos{1};  // [0]: nothing to undo

@@ -1,10 +1,11 @@
 #include "rewriter/copy_code.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "arch/x86_64/counter_code.h"
-#include "arch/x86_64/registers.h"
+#include "arch/x86_64/moved_operand.h"
+#include "arch/x86_64/transfer_code.h"
+#include "rewriter/copy_writer.h"
 #include "rewriter/counter_choice.h"
 #include "rewriter/live_state.h"
 
@@ -15,31 +16,30 @@ using arch::x86_64::MovedInstruction;
 using arch::x86_64::SourceInstruction;
 using core::Address;
 using core::CopyRefusal;
-using core::CopyUndo;
 using core::Flow;
 
 using Refusal = std::optional<CopyRefusal>;
 
 constexpr std::uint8_t kExitRoom = 5;
 constexpr std::int16_t kWord = 8;
-constexpr std::int16_t kSkipped = arch::x86_64::kRedZone;
 
 class CodeMaker {
  public:
-  CodeMaker(const core::FunctionToCopy& function, const CopyUnits& units, const LiveState& live)
-      : function_(function), units_(units), live_(live) {}
+  CodeMaker(const core::FunctionToCopy& function, const CopyUnits& units, const LiveState& live,
+            const core::CopyPlace& place)
+      : function_(function), units_(units), live_(live), place_(place) {}
 
-  /// Appends a unit's copy. `counter` is that of its block.
-  Refusal add(std::uint32_t index, const PlannedLanding& landing, const PlannedBranch& branch,
-              std::uint64_t counter) {
+  /// Appends a unit's copy.
+  Refusal add(std::uint32_t index, const PlannedLanding& landing, const PlannedBranch& branch) {
     const CopyUnit& unit = units_.units[index];
+    const std::uint64_t counter = place_.counters + sizeof(std::uint64_t) * unit.block;
     const auto sources = units_.code_of(unit);
     if (unit.is_loop_head) {
       continue_at(unit.start);
-      emit({}).is_padding = true;
+      writer_.emit({}).is_padding = true;
     }
-    made_.units.push_back(static_cast<std::uint32_t>(made_.instructions.size()));
-    is_counted_ = !unit.starts_block;
+    writer_.made().units.push_back(writer_.size());
+    writer_.set_counted(!unit.starts_block);
     std::optional<CounterChoice> choice;
     if (unit.starts_block) {
       choice = choose(sources);
@@ -49,26 +49,28 @@ class CodeMaker {
     }
     for (std::size_t i = 0; i < sources.size(); ++i) {
       const bool is_left = is_kept(sources[i].instruction.flow) && !landing.emulates_call;
-      at(sources[i].instruction.address, is_left);
+      writer_.at(sources[i].instruction.address, is_left);
       if (i == 0 && unit.is_loop_head) {
         add_exit(index, choice && choice->index == 0);
       }
       if (choice && choice->index == i) {
-        add_counter(*choice, counter, [this] { is_counted_ = true; });
+        writer_.add_counter(*choice, counter);
       }
-      if (const auto refusal = add_instruction(sources[i], landing.emulates_call)) {
+      const Refusal refusal = counts_transfer(sources[i])
+                                  ? add_transfer(index, counter, landing.emulates_call)
+                                  : add_instruction(sources[i], landing.emulates_call);
+      if (refusal) {
         return refusal;
       }
     }
     if (branch.by_own_counter) {
       continue_at(unit.end);
-      is_branching_ = true;
-      add_counter(*branch.by_own_counter, branch.counter, [this] { is_branching_ = false; });
+      writer_.add_branch_counter(*branch.by_own_counter, branch.counter);
     }
     return add_way_on(index);
   }
 
-  CopyCode take() { return std::move(made_); }
+  CopyCode take() { return std::move(writer_.made()); }
 
  private:
   std::optional<CounterChoice> choose(std::span<const SourceInstruction> sources) {
@@ -79,72 +81,35 @@ class CodeMaker {
     return choose_counter(live_before_, function_.allow_spill);
   }
 
-  /// Of what is emitted next: the original's next instruction. A thread may be put there from the
-  /// original, unless that `is_left` in the original.
-  void at(Address original, bool is_left) {
-    original_ = original;
-    is_entry_ = !is_left;
-  }
-
-  CopiedInstruction& emit(const MovedInstruction& code, std::uint8_t undo = 0) {
-    CopiedInstruction copied;
-    copied.code = code;
-    copied.original = original_;
-    copied.undo = undo;
-    copied.is_counted = is_counted_;
-    copied.is_entry = is_entry_;
-    copied.is_branching = is_branching_;
-    is_entry_ = false;
-    made_.instructions.push_back(copied);
-    return made_.instructions.back();
-  }
-
-  std::uint8_t undo(const CopyUndo& undo) {
-    const auto found = std::find(made_.undos.begin(), made_.undos.end(), undo);
-    const auto index = static_cast<std::uint8_t>(found - made_.undos.begin());
-    if (found == made_.undos.end()) {
-      made_.undos.push_back(undo);
-    }
-    return index;
-  }
-
   void add_exit(std::uint32_t unit, bool is_counter_first) {
     const SourceInstruction& first = units_.code_of(units_.units[unit]).front();
     // The increment and the load of a counter have nine bytes, and the spill begins with five.
     std::uint8_t room = is_counter_first ? kExitRoom : first.instruction.length;
     if (!is_counter_first && (room < kExitRoom || first.instruction.flow != Flow::next)) {
-      room = emit(arch::x86_64::long_nop()).code.size;
+      room = writer_.emit(arch::x86_64::long_nop()).code.size;
     }
-    made_.exits.push_back({unit, room});
+    writer_.made().exits.push_back({unit, room});
   }
 
-  /// `note_counted` is called where the count is done.
-  template <typename NoteCounted>
-  void add_counter(const CounterChoice& choice, std::uint64_t counter,
-                   const NoteCounted& note_counted) {
-    if (choice.form == CounterChoice::Form::increment) {
-      emit(arch::x86_64::increment_counter(counter));
-      note_counted();
-      return;
+  [[nodiscard]] bool counts_transfer(const SourceInstruction& source) const {
+    const Flow flow = source.instruction.flow;
+    return place_.transfers && function_.allow_spill &&
+           (flow == Flow::ret || flow == Flow::indirect_call || flow == Flow::indirect_jump);
+  }
+
+  /// The last instruction of a unit, with what counts it.
+  Refusal add_transfer(std::uint32_t unit, std::uint64_t counter, bool emulates_call) {
+    const SourceInstruction& source = units_.last_of(units_.units[unit]);
+    const bool saves_flags = live_.before(source.instruction.address).flags != 0;
+    const auto code = arch::x86_64::count_transfer(
+        source, *place_.transfers, static_cast<std::uint32_t>(counter), saves_flags);
+    if (!code) {
+      return add_instruction(source, emulates_call);
     }
-    const auto count = arch::x86_64::count_in_register(counter, choice.reg);
-    if (choice.form == CounterChoice::Form::in_register) {
-      for (const MovedInstruction& part : count) {
-        emit(part);
-      }
-      note_counted();
-      return;
-    }
-    const auto skipped = undo({kSkipped, 0xFF, 0});
-    const auto pushed = undo({kSkipped + kWord, static_cast<std::uint8_t>(choice.reg), 0});
-    emit(arch::x86_64::skip_red_zone());
-    emit(arch::x86_64::push_register(choice.reg), skipped);
-    for (const MovedInstruction& part : count) {
-      emit(part, pushed);
-    }
-    note_counted();
-    emit(arch::x86_64::pop_register(choice.reg), pushed);
-    emit(arch::x86_64::return_to_red_zone(), skipped);
+    Refusal refusal;
+    writer_.add_transfer(*code, [&] { refusal = add_instruction(source, emulates_call); });
+    writer_.made().transfers.push_back(unit);
+    return refusal;
   }
 
   Refusal add_instruction(const SourceInstruction& source, bool emulates_call) {
@@ -175,7 +140,7 @@ class CodeMaker {
     if (!moved) {
       return CopyRefusal::unmovable;
     }
-    emit(*moved);
+    writer_.emit(*moved);
     return std::nullopt;
   }
 
@@ -195,10 +160,10 @@ class CodeMaker {
     MovedInstruction over = arch::x86_64::jump_to({});
     over.field_size = 0;
     over.bytes[over.field] = static_cast<std::byte>(to_target.size);
-    emit(arch::x86_64::move_loop(source, over.size));
+    writer_.emit(arch::x86_64::move_loop(source, over.size));
     const Address next = source.instruction.next();
     continue_at(next);
-    emit(over);
+    writer_.emit(over);
     continue_at(target);
     emit_jump(to_target);
     return std::nullopt;
@@ -206,10 +171,10 @@ class CodeMaker {
 
   Refusal add_emulated_call(const SourceInstruction& source) {
     const auto pushes = arch::x86_64::call_from(source.instruction.next());
-    const auto pushed = undo({kWord, 0xFF, 0});
-    emit(pushes[0]);
-    emit(pushes[1], pushed);
-    emit(pushes[2]);
+    const auto pushed = writer_.undo({.sp_shift = kWord});
+    writer_.emit(pushes[0]);
+    writer_.emit(pushes[1], pushed);
+    writer_.emit(pushes[2]);
     const bool is_direct = source.instruction.flow == Flow::call;
     const auto jump = is_direct ? arch::x86_64::move_short_jump(source, *source.instruction.target)
                                 : arch::x86_64::jump_through_operand(source);
@@ -219,7 +184,7 @@ class CodeMaker {
     if (is_direct) {
       emit_far_jump(*jump, pushed);
     } else {
-      emit(*jump, pushed);
+      writer_.emit(*jump, pushed);
     }
     return std::nullopt;
   }
@@ -238,37 +203,34 @@ class CodeMaker {
 
   /// What is emitted next is the copy's own: control is at `original` already.
   void continue_at(Address original) {
-    original_ = original;
+    writer_.continue_at(original);
     if (const auto unit = units_.find(original)) {
-      is_counted_ = !units_.units[*unit].starts_block;
+      writer_.set_counted(!units_.units[*unit].starts_block);
     }
   }
 
   /// A jump to a unit's copy if its target has one.
   void emit_jump(const MovedInstruction& jump) {
     if (const auto unit = units_.find(jump.target)) {
-      emit(jump).to_unit = *unit;
+      writer_.emit(jump).to_unit = *unit;
     } else if (jump.field_size == 1) {
       emit_far_jump(jump);
     } else {
-      emit(jump);
+      writer_.emit(jump);
     }
   }
 
   void emit_far_jump(MovedInstruction jump, std::uint8_t undo = 0) {
     widen(jump);
-    emit(jump, undo);
+    writer_.emit(jump, undo);
   }
 
   const core::FunctionToCopy& function_;
   const CopyUnits& units_;
   const LiveState& live_;
-  CopyCode made_;
+  const core::CopyPlace& place_;
+  CopyWriter writer_;
   std::vector<LiveBefore> live_before_;
-  Address original_;
-  bool is_entry_ = false;
-  bool is_counted_ = false;
-  bool is_branching_ = false;
 };
 
 }  // namespace
@@ -277,14 +239,13 @@ tl::expected<CopyCode, CopyRefusal> make_copy_code(const core::FunctionToCopy& f
                                                    const CopyUnits& units, const LiveState& live,
                                                    std::span<const PlannedLanding> landings,
                                                    std::span<const PlannedBranch> branches,
-                                                   std::uint64_t counters) {
+                                                   const core::CopyPlace& place) {
   if (!live.flags_across_calls().empty()) {
     return tl::unexpected(CopyRefusal::flags_across_calls);
   }
-  CodeMaker maker(function, units, live);
+  CodeMaker maker(function, units, live, place);
   for (std::uint32_t i = 0; i < units.units.size(); ++i) {
-    const std::uint64_t counter = counters + sizeof(std::uint64_t) * units.units[i].block;
-    if (const auto refusal = maker.add(i, landings[i], branches[i], counter)) {
+    if (const auto refusal = maker.add(i, landings[i], branches[i])) {
       return tl::unexpected(*refusal);
     }
   }

@@ -24,7 +24,8 @@ struct CopiedInstruction {
   std::uint8_t undo = 0;
   bool is_counted = false;
   bool is_entry = false;
-  bool is_branching = false;  // core::CopyPoint::uncounted_branch
+  bool is_branching = false;    // core::CopyPoint::uncounted_branch
+  bool is_transferred = false;  // core::CopyPoint's
   /// May become a nop, which moves the loop head behind it: see lay_out().
   bool is_padding = false;
 };
@@ -34,6 +35,7 @@ struct CopyCode {
   std::vector<CopiedInstruction> instructions;
   std::vector<std::uint32_t> units;  // the first instruction of each
   std::vector<core::CopyUndo> undos{1};
+  std::vector<std::uint32_t> transfers;  // units whose last instruction is counted as one
   /// Loop heads whose copy begins with an instruction of `room` bytes, enough for a jump.
   struct Exit {
     std::uint32_t unit = 0;
@@ -42,11 +44,12 @@ struct CopyCode {
   std::vector<Exit> exits;
 };
 
-/// Moves the instructions of all units, puts a counter into each block, and one behind each branch
-/// that needs one. `branches` has one for each unit.
+/// Moves the instructions of all units, puts a counter into each block, one behind each branch that
+/// needs one, and counts transfers if the place has a table for them. `branches` has one for each
+/// unit.
 [[nodiscard]] tl::expected<CopyCode, core::CopyRefusal> make_copy_code(
     const core::FunctionToCopy& function, const CopyUnits& units, const LiveState& live,
     std::span<const PlannedLanding> landings, std::span<const PlannedBranch> branches,
-    std::uint64_t counters);
+    const core::CopyPlace& place);
 
 }  // namespace sp::rewriter

@@ -48,6 +48,7 @@ FunctionCopy::MapEntry map_entry(const CopiedInstruction& copied, std::uint32_t 
   entry.is_counted = copied.is_counted ? 1 : 0;
   entry.is_entry = copied.is_entry ? 1 : 0;
   entry.is_branching = copied.is_branching ? 1 : 0;
+  entry.is_transferred = copied.is_transferred ? 1 : 0;
   entry.undo = copied.undo & (FunctionCopy::kMostUndos - 1);
   return entry;
 }
@@ -138,7 +139,7 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
   const auto branches =
       plan_branches(function, *units, live, place.counters,
                     place.counters + sizeof(std::uint64_t) * function.graph->blocks.size());
-  auto code = make_copy_code(function, *units, live, *planned, branches, place.counters);
+  auto code = make_copy_code(function, *units, live, *planned, branches, place);
   if (!code) {
     return tl::unexpected(code.error());
   }
@@ -173,6 +174,9 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
       copy.kept.push_back(last.address);
     }
     copy.blocks[unit.block].emulates_call |= (*planned)[i].emulates_call;
+  }
+  for (const std::uint32_t unit : code->transfers) {
+    copy.blocks[units->units[unit].block].counts_transfer = true;
   }
   if (!write_exits(*code, *units, *offsets, copy)) {
     return tl::unexpected(CopyRefusal::out_of_reach);

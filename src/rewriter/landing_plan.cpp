@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/x86_64/moved_operand.h"
 #include "rewriter/padding.h"
 
 namespace sp::rewriter {

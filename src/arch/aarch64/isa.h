@@ -74,6 +74,9 @@ struct AArch64 {
   static void set_counter_base(Registers& registers, std::uint64_t base) {
     aarch64::set_counter_base(registers, base);
   }
+  static void restore_flags(Registers& registers, std::uint64_t saved) {
+    aarch64::restore_flags(registers, saved);
+  }
   static bool uses_counter_segment(const Registers& registers) {
     return aarch64::uses_counter_segment(registers);
   }

@@ -41,6 +41,8 @@ inline constexpr std::uint64_t kCodePointerMask = ~std::uint64_t{0} << 48U;
 inline constexpr bool kHasCounterSegment = false;
 [[nodiscard]] std::uint64_t counter_base(const Registers& registers);
 void set_counter_base(Registers& registers, std::uint64_t base);
+/// No code of ours saves flags on this CPU.
+inline void restore_flags(Registers& /*registers*/, std::uint64_t /*saved*/) {}
 [[nodiscard]] bool uses_counter_segment(const Registers& registers);
 
 }  // namespace sp::arch::aarch64

@@ -76,6 +76,9 @@ struct X86_64 {
   static void set_counter_base(Registers& registers, std::uint64_t base) {
     x86_64::set_counter_base(registers, base);
   }
+  static void restore_flags(Registers& registers, std::uint64_t saved) {
+    x86_64::restore_flags(registers, saved);
+  }
   static bool uses_counter_segment(const Registers& registers) {
     return x86_64::uses_counter_segment(registers);
   }

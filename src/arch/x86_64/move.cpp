@@ -257,42 +257,4 @@ std::array<MovedInstruction, 3> call_from(Address return_address) {
   return call;
 }
 
-std::optional<MovedInstruction> jump_through_operand(const SourceInstruction& call) {
-  const Encoding& operand = call.encoding;
-  const bool is_on_stack = operand.has_sib && operand.base() == kRsp;
-  const bool is_rsp = operand.names_register() && operand.rm() == kRsp;
-  // The push may have overwritten an operand below rsp. (Another register may point there too, but
-  // no program keeps a function pointer in memory that it does not own.)
-  if (is_rsp || (is_on_stack && (operand.displacement < 0 || operand.index() != kRsp))) {
-    return std::nullopt;
-  }
-  unsigned modrm = (operand.modrm & 0xC7U) | (4U << 3U);  // FF /4 is jmp
-  std::uint8_t displacement_size = operand.displacement_size;
-  const std::int64_t displacement = operand.displacement + (is_on_stack ? 8 : 0);
-  if (is_on_stack) {
-    modrm = (modrm & 0x3FU) | (2U << 6U);  // a displacement of 32 bits
-    displacement_size = 4;
-  }
-  const unsigned rest = operand.has_sib ? 3 : 2;
-  if (operand.opcode_offset + rest + displacement_size > kLongestInstruction ||
-      !holds<std::int32_t>(displacement)) {
-    return std::nullopt;
-  }
-  MovedInstruction moved;
-  moved.append(call.prefixes());
-  moved.append({0xFF, modrm});
-  if (operand.has_sib) {
-    moved.append({operand.sib});
-  }
-  if (!operand.is_rip_relative()) {
-    moved.append_number(static_cast<std::uint64_t>(displacement), displacement_size);
-  } else if (operand.address_size_prefix) {
-    return std::nullopt;  // relative to eip
-  } else {
-    moved.append_displacement(4,
-                              call.instruction.next() + static_cast<std::uint64_t>(displacement));
-  }
-  return moved;
-}
-
 }  // namespace sp::arch::x86_64

@@ -85,8 +85,5 @@ void widen(MovedInstruction& jump);
 /// leads from the calls before it. With a push alone each return up the stack would be predicted to
 /// lead where the one behind it does; so only this call's is predicted wrongly.
 [[nodiscard]] std::array<MovedInstruction, 3> call_from(core::Address return_address);
-/// jmp through the operand of an indirect call, after the call's push has moved rsp. Nothing if
-/// the push may have overwritten the operand.
-[[nodiscard]] std::optional<MovedInstruction> jump_through_operand(const SourceInstruction& call);
 
 }  // namespace sp::arch::x86_64

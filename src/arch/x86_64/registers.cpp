@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "arch/x86_64/flags.h"
 namespace sp::arch::x86_64 {
 
 core::Address pc(const Registers& registers) { return core::Address{registers.rip}; }
@@ -15,6 +16,12 @@ void set_pc(Registers& registers, core::Address pc) { registers.rip = pc.value()
 std::uint64_t counter_base(const Registers& registers) { return registers.gs_base; }
 
 void set_counter_base(Registers& registers, std::uint64_t base) { registers.gs_base = base; }
+
+void restore_flags(Registers& registers, std::uint64_t saved) {
+  constexpr std::uint64_t kInAh = kArithmeticFlags & ~kOverflow;
+  registers.eflags = (registers.eflags & ~kArithmeticFlags) | ((saved >> 8U) & kInAh) |
+                     ((saved & 1U) != 0 ? kOverflow : 0);
+}
 
 bool uses_counter_segment(const Registers& registers) {
   return registers.gs_base != 0 || registers.gs != 0;

@@ -63,6 +63,8 @@ void set_pc(Registers& registers, core::Address pc);
 inline constexpr bool kHasCounterSegment = true;
 [[nodiscard]] std::uint64_t counter_base(const Registers& registers);
 void set_counter_base(Registers& registers, std::uint64_t base);
+/// The arithmetic flags, as lahf and then seto al have saved them in rax.
+void restore_flags(Registers& registers, std::uint64_t saved);
 /// The program, or somebody else, uses the segment.
 [[nodiscard]] bool uses_counter_segment(const Registers& registers);
 

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "arch/x86_64/move.h"
+#include "arch/x86_64/moved_operand.h"
 
 namespace sp::arch::x86_64 {
 namespace {

@@ -27,6 +27,8 @@ struct CopySpace {
   /// What copies have counted is charged then. The target had used so much CPU time the last time.
   core::TimePoint next_charge;
   core::Duration looked_at_cpu{};
+  /// What copies have counted of transfers was taken then; all of it, if none was lost since.
+  core::TimePoint transfers_taken;
   /// No copies from now on: there is no memory for them, or the counters' segment is in use.
   bool is_refused = false;
   /// Threads may still be in copies: the memory stays.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "arch/native.h"
+#include "core/function_copy.h"
 #include "core/page.h"
 #include "supervisor/linux/proc_files.h"
 
@@ -192,6 +193,18 @@ std::uint32_t CounterMemory::slots() const {
 
 std::uint32_t CounterMemory::capacity() const {
   return static_cast<std::uint32_t>(slot_size_ / kCounterSize);
+}
+
+std::optional<CounterMemory::TableWords> CounterMemory::table() const {
+  constexpr std::uint64_t kLeast = std::uint64_t{8} << 20U;
+  constexpr std::uint64_t kEntries =
+      core::TransferTable::kEntries * core::TransferTable::kEntrySize;
+  if (slot_size_ < kLeast) {
+    return std::nullopt;
+  }
+  const auto entries = static_cast<std::uint32_t>((slot_size_ - kEntries) / kCounterSize);
+  const auto before = static_cast<std::uint32_t>(entries - core::kPageSize / kCounterSize);
+  return TableWords{entries, before, before + 1};
 }
 
 const CounterMemory::Batch& CounterMemory::batch_of(std::uint32_t slot) const {

@@ -27,8 +27,21 @@ class CounterMemory {
 
   static constexpr std::uint64_t kCounterSize = sizeof(std::uint64_t);
   [[nodiscard]] core::Address base() const { return base_; }
-  /// Counters that a slot has.
+  /// Words that a slot has: counters from the first on, and at the end the thread's TransferTable,
+  /// if there is room for one.
   [[nodiscard]] std::uint32_t capacity() const;
+  /// The words of the table; nothing if there is none.
+  struct TableWords {
+    std::uint32_t entries = 0;
+    std::uint32_t used = 0;
+    std::uint32_t lost = 0;
+  };
+  [[nodiscard]] std::optional<TableWords> table() const;
+  /// Counters that a slot has.
+  [[nodiscard]] std::uint32_t counters() const {
+    const auto words = table();
+    return words ? words->used : capacity();
+  }
   /// How many there are, slot 0 included.
   [[nodiscard]] std::uint32_t slots() const;
   /// What base() + 8 * counter has to be added to for the slot.

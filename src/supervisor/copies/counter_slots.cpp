@@ -68,7 +68,7 @@ std::optional<std::uint32_t> CounterSlots::allocate(std::uint32_t count) {
     std::erase_if(free_ranges_, [](const FreeRange& free) { return free.count == 0; });
     return first;
   }
-  if (count > memory_.capacity() - used_) {
+  if (count > memory_.counters() - used_) {
     return std::nullopt;
   }
   ended_.resize(used_ + count);
@@ -110,6 +110,7 @@ void CounterSlots::release(pid_t tid) {
   slot_of_.erase(found);
   if (uncounted_.erase(tid) == 0) {
     add_to(ended_, slot, 0);
+    end_transfers(slot);
   }
   memory_.empty(slot);
   free_.push_back(slot);

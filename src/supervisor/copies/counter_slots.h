@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/address.h"
+#include "core/function_copy.h"
 #include "core/result.h"
 #include "supervisor/copies/counter_memory.h"
 #include "supervisor/copies/remote_memory.h"
@@ -34,7 +35,7 @@ class CounterSlots {
   [[nodiscard]] static core::Result<CounterSlots> create(const RemoteCaller& caller);
 
   /// Counters that a slot has.
-  [[nodiscard]] std::uint32_t capacity() const { return memory_.capacity(); }
+  [[nodiscard]] std::uint32_t capacity() const { return memory_.counters(); }
   /// Room for `count` counters in a row, which are 0; the first one's number. Nothing if there is
   /// none left.
   [[nodiscard]] std::optional<std::uint32_t> allocate(std::uint32_t count);
@@ -65,6 +66,23 @@ class CounterSlots {
   /// Corrects a counter of a thread that is stopped. False if it has no slot.
   [[nodiscard]] bool adjust(pid_t tid, std::uint32_t counter, int by);
 
+  /// Where copies count transfers (core::CopyPlace::transfers); nothing if there is no room.
+  [[nodiscard]] std::optional<core::TransferTable> transfers_at() const;
+  struct Transfers {
+    std::uint32_t site = 0;
+    core::Address target;
+    std::int64_t count = 0;  // below 0 if some that were taken have been taken back
+  };
+  /// What all threads have counted there since the last call, those that have ended included.
+  [[nodiscard]] std::vector<Transfers> take_transfers();
+  /// Transfers that found a full table, in all.
+  [[nodiscard]] std::uint64_t lost_transfers() const;
+  /// Of a thread that is stopped, and not at work on its table: makes room in it if it is half
+  /// full.
+  void make_room_for_transfers(pid_t tid);
+  /// One that a thread, which is stopped, has counted and will not make.
+  void take_back_transfer(pid_t tid, std::uint32_t site, core::Address target);
+
   /// Unmaps everything from the caller's address space: the target's at the end, when no thread
   /// runs in a copy, or a forked child's.
   void unmap(const RemoteCaller& caller) const { memory_.unmap(caller); }
@@ -81,6 +99,10 @@ class CounterSlots {
   /// All slots from that one on are free.
   void add_free(std::uint32_t first);
   void add_to(std::vector<std::uint64_t>& sums, std::uint32_t slot, std::uint32_t first) const;
+  /// Moves what the slot has counted since the last time to `to`.
+  void take_transfers(std::uint32_t slot, std::vector<Transfers>& to) const;
+  /// Takes what is left, before the slot is emptied.
+  void end_transfers(std::uint32_t slot);
 
   CounterMemory memory_;
   std::vector<std::uint32_t> free_;
@@ -89,6 +111,8 @@ class CounterSlots {
   std::vector<std::uint64_t> ended_;  // by counter: what threads that are gone have counted
   std::uint32_t used_ = 0;            // counters that were given out
   std::vector<FreeRange> free_ranges_;
+  std::vector<Transfers> ended_transfers_;  // not taken yet
+  std::uint64_t ended_lost_ = 0;
 };
 
 /// The segment is free for us: neither the program nor anybody else has given the stopped thread

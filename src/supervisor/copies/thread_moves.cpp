@@ -2,6 +2,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 
 namespace sp::supervisor {
 
@@ -10,16 +11,32 @@ using core::Address;
 
 namespace {
 
+/// The word at sp + `offset`.
+std::optional<std::uint64_t> word_at(const Native::Registers& registers, std::int16_t offset,
+                                     arch::MemoryAccess& memory) {
+  std::uint64_t value = 0;
+  const Address from = Native::sp(registers) + static_cast<std::uint64_t>(std::int64_t{offset});
+  return memory.read(from, std::as_writable_bytes(std::span(&value, 1))) ? std::optional(value)
+                                                                         : std::nullopt;
+}
+
 bool undo(const core::CopyUndo& undo, Native::Registers& registers, arch::MemoryAccess& memory) {
   constexpr std::uint8_t kNone = 0xFF;
-  if (undo.reload != kNone) {
-    std::uint64_t value = 0;
-    const Address from =
-        Native::sp(registers) + static_cast<std::uint64_t>(std::int64_t{undo.reload_from});
-    if (!memory.read(from, std::as_writable_bytes(std::span(&value, 1)))) {
+  for (const auto& [number, from] :
+       {std::pair{undo.reload, undo.reload_from}, std::pair{undo.second, undo.second_from}}) {
+    const auto value = number != kNone ? word_at(registers, from, memory) : std::nullopt;
+    if (value) {
+      Native::general_register(registers, number) = *value;
+    } else if (number != kNone) {
       return false;
     }
-    Native::general_register(registers, undo.reload) = value;
+  }
+  if (undo.flags_from != core::CopyUndo::kNoFlags) {
+    const auto flags = word_at(registers, undo.flags_from, memory);
+    if (!flags) {
+      return false;
+    }
+    Native::restore_flags(registers, *flags);
   }
   Native::move_sp(registers, undo.sp_shift);
   return true;
@@ -34,7 +51,7 @@ std::optional<ThreadMove> move_to_original(const core::FunctionCopy& copy,
   if (!point) {
     return std::nullopt;
   }
-  ThreadMove move{registers, {}};
+  ThreadMove move{registers, {}, point->is_transferred, point->is_in_table};
   if (!undo(point->undo, move.registers, memory)) {
     return std::nullopt;
   }
@@ -78,7 +95,7 @@ std::optional<ThreadMove> move_to_copy(const core::FunctionCopy& copy,
   if (!point) {
     return std::nullopt;
   }
-  ThreadMove move{registers, {}};
+  ThreadMove move{registers, {}, false, false};
   Native::set_pc(move.registers, *place);
   // The copy counts this execution of the block: one that is counted already is none of its own.
   const core::CopiedBlock& block = copy.blocks[point->block];

@@ -29,6 +29,8 @@ struct CountCorrection {
 struct ThreadMove {
   arch::Native::Registers registers;  // to be set
   CountCorrection correction;
+  bool is_transferred = false;  // core::CopyPoint's
+  bool is_in_table = false;
 };
 
 /// From the copy to the original instruction; half-done sequences of the copy's own are undone.

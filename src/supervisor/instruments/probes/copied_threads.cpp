@@ -52,7 +52,8 @@ void look_outside_of_copy(const Tracee& tracee) {
   ThreadMemory memory(tracee.id.tid);
   if (auto move = move_to_original(*copy, at_instruction, memory)) {
     Native::set_pc(move->registers, Native::pc(move->registers) + behind);
-    thread.out_of_copy = OutOfCopy{*registers, move->registers, move->correction};
+    thread.out_of_copy = OutOfCopy{*registers, move->registers, move->correction,
+                                   move->is_transferred, move->is_in_table};
   }
 }
 

@@ -12,10 +12,20 @@ using core::Address;
 using core::CopyRefusal;
 
 /// What the rewriter may need for a copy, before it is made.
-std::uint64_t largest_copy(const ProbedFunction& function, std::size_t blocks) {
+std::uint64_t largest_copy(const ProbedFunction& function, const core::ControlFlowGraph& graph,
+                           CopyDetail detail) {
   constexpr std::uint64_t kCodeFactor = 3;
   constexpr std::uint64_t kOfBlock = 96;
-  return kCodeFactor * function.bounds.size() + kOfBlock * blocks + kOfBlock;
+  constexpr std::uint64_t kOfTransfer = 192;
+  const auto transfers =
+      std::count_if(graph.blocks.begin(), graph.blocks.end(), [](const core::BasicBlock& block) {
+        const core::Flow flow = block.last.flow;
+        return flow == core::Flow::ret || flow == core::Flow::indirect_call ||
+               flow == core::Flow::indirect_jump;
+      });
+  const bool are_counted = detail == CopyDetail::and_transfers;
+  return kCodeFactor * function.bounds.size() + kOfBlock * graph.blocks.size() + kOfBlock +
+         (are_counted ? kOfTransfer * static_cast<std::uint64_t>(transfers) : 0);
 }
 
 /// From the first to the last address of the module's segments.
@@ -33,6 +43,7 @@ core::AddressRange span_of(const FunctionIndex::Module& module) {
 tl::expected<core::CopyPlace, CopyRefusal> find_copy_place(Tracee& tracee,
                                                            const ProbedFunction& function,
                                                            const core::ControlFlowGraph& graph,
+                                                           CopyDetail detail,
                                                            PreparedCopy& prepared) {
   constexpr std::uint64_t kAlignment = 16;
   ProbedCode& code = probed_code(*tracee.process);
@@ -41,7 +52,7 @@ tl::expected<core::CopyPlace, CopyRefusal> find_copy_place(Tracee& tracee,
   CopyRegion& region =
       space.regions.try_emplace(module.mapped.begin, span_of(module), module.mapped.size())
           .first->second;
-  const std::uint64_t size = largest_copy(function, graph.blocks.size());
+  const std::uint64_t size = largest_copy(function, graph, detail);
   auto at = region.allocate(size, kAlignment);
   if (!at && region.grow({tracee.id.tid, code.trap_handler().syscall_site, true}, size)) {
     at = region.allocate(size, kAlignment);
@@ -57,7 +68,9 @@ tl::expected<core::CopyPlace, CopyRefusal> find_copy_place(Tracee& tracee,
     return tl::unexpected(CopyRefusal::no_counter);
   }
   prepared.first_counter = *counter;
-  return core::CopyPlace{*at, size, space.slots->counters_at(*counter)};
+  return core::CopyPlace{
+      *at, size, space.slots->counters_at(*counter),
+      detail == CopyDetail::and_transfers ? space.slots->transfers_at() : std::nullopt};
 }
 
 }  // namespace sp::supervisor

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <tl/expected.hpp>
 
 #include "core/control_flow_graph.h"
@@ -11,10 +12,13 @@
 
 namespace sp::supervisor {
 
+/// How much a copy counts.
+enum class CopyDetail : std::uint8_t { blocks_and_branches, and_transfers };
+
 /// Reserves room near the function's module and counters for a copy, and notes them in `prepared`.
 /// The thread is in a stop in which it can make system calls.
 [[nodiscard]] tl::expected<core::CopyPlace, core::CopyRefusal> find_copy_place(
     Tracee& tracee, const ProbedFunction& function, const core::ControlFlowGraph& graph,
-    PreparedCopy& prepared);
+    CopyDetail detail, PreparedCopy& prepared);
 
 }  // namespace sp::supervisor

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "supervisor/breakpoints/edge_flow.h"
+
 namespace sp::supervisor {
 namespace {
 
@@ -36,24 +38,26 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
     }
     const ProbedBlock* const known = blocks.starting_at(copied.start);
     if (known == nullptr || known->until) {
-      counters.all.push_back({0, kNoBlock, false, false});
+      counters.all.push_back({0, kNoBlock, false, false, false});
       continue;
     }
     ProbedBlock& block = blocks[known->number];
-    counters.all.push_back(
-        {0, block.number, has_jump_at(*copy, copied.start), copied.emulates_call});
+    counters.all.push_back({0, block.number, has_jump_at(*copy, copied.start), copied.emulates_call,
+                            copied.counts_transfer});
     block.has_unreported_change = true;
     if (block.edges_until || has_only_fallthrough(block)) {
       continue;
     }
     // A probe elsewhere in the block has counted no edges.
-    auto ways = block.probe == block.last.address ? find_ways(*copy, index, block) : std::nullopt;
+    const bool knows_edges = block.probe == block.last.address || block.hits == 0;
+    auto ways = knows_edges ? find_ways(*copy, index, block) : std::nullopt;
     if (ways) {
       counters.ways.push_back(*ways);
-    } else {
+    } else if (!knows_edges || !copied.counts_transfer) {
       block.edges_until = now;
     }
   }
+  function_at_[counters.first] = function.number;
   counters_[function.number] = std::move(counters);
   function.state = ProbedFunction::State::copied;
   copies_.add(std::move(copy));
@@ -67,6 +71,7 @@ void FunctionCopies::end(ProbedFunction& function) {
     for (std::size_t i = 0; i < counters.all.size() + counters.of_branches; ++i) {
       corrections_.erase(counters.first + kCounterSize * i);
     }
+    function_at_.erase(counters.first);
     counters_.erase(ended);
   }
   copies_.remove(function.bounds.begin);
@@ -107,6 +112,42 @@ void FunctionCopies::end_edges_of(const core::FunctionCopy& copy, core::Address 
   if (const auto counters = counters_.find(known->function); counters != counters_.end()) {
     std::erase_if(counters->second.ways,
                   [&](const CopiedWays& ways) { return ways.block == *index; });
+  }
+}
+
+void FunctionCopies::add_transfers(std::span<const CounterSlots::Transfers> transfers,
+                                   const BlockTable& blocks, core::TimePoint now) {
+  for (const CounterSlots::Transfers& one : transfers) {
+    const auto after = function_at_.upper_bound(one.site);
+    if (after == function_at_.begin()) {
+      continue;
+    }
+    const Counters& counters = counters_.at(std::prev(after)->second);
+    const std::uint64_t index = (one.site - counters.first) / kCounterSize;
+    const std::uint32_t number = index < counters.all.size() ? counters.all[index].block : kNoBlock;
+    if (number == kNoBlock) {
+      continue;
+    }
+    const core::Instruction& last = blocks[number].last;
+    EdgeCounts::Edge& edge = edges_.at(last.address, one.target, edge_flow(last, one.target));
+    if (one.count > 0) {
+      EdgeCounts::count(edge, now);
+      edge.hits += static_cast<std::uint64_t>(one.count) - 1;
+    } else {
+      edge.hits -= std::min(edge.hits, static_cast<std::uint64_t>(-one.count));
+    }
+  }
+}
+
+void FunctionCopies::end_transfers(BlockTable& blocks, core::TimePoint seen) {
+  for (const auto& [function, counters] : counters_) {
+    for (const Counter& counter : counters.all) {
+      if (counter.counts_transfer && counter.block != kNoBlock &&
+          !blocks[counter.block].edges_until) {
+        blocks[counter.block].edges_until = seen;
+        blocks[counter.block].has_unreported_change = true;
+      }
+    }
   }
 }
 

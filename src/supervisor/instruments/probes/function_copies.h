@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "supervisor/breakpoints/edge_counts.h"
 #include "supervisor/copies/copied_functions.h"
 #include "supervisor/copies/copy_use.h"
+#include "supervisor/copies/counter_slots.h"
 #include "supervisor/copies/thread_moves.h"
 #include "supervisor/instruments/probes/block_table.h"
 #include "supervisor/instruments/probes/copied_ways.h"
@@ -47,6 +49,12 @@ class FunctionCopies {
   void count_edge(core::Address from, core::Address to, core::EdgeFlow flow, core::TimePoint now) {
     EdgeCounts::count(edges_.at(from, to, flow), now);
   }
+  /// Copies have counted transfers: so often control went from the block with that counter to the
+  /// target.
+  void add_transfers(std::span<const CounterSlots::Transfers> transfers, const BlockTable& blocks,
+                     core::TimePoint now);
+  /// Some were lost: those since `seen` are not all known.
+  void end_transfers(BlockTable& blocks, core::TimePoint seen);
   /// No thread runs in the function any more: it is unmapped.
   void come_to_rest(const ProbedFunction& function);
   /// Adds what was counted since the last call to the blocks, and to the edges. `in_blocks`: so
@@ -68,6 +76,7 @@ class FunctionCopies {
     std::uint32_t block = 0;  // number; kNoBlock: it is not counted
     bool is_arrival = false;  // control comes to the block by a jump in the original
     bool emulates_call = false;
+    bool counts_transfer = false;
   };
   struct Counters {
     std::uint64_t first = 0;
@@ -100,6 +109,7 @@ class FunctionCopies {
 
   CopiedFunctions copies_;
   std::unordered_map<std::uint32_t, Counters> counters_;       // by function
+  std::map<std::uint64_t, std::uint32_t> function_at_;         // by its first counter
   std::unordered_map<std::uint64_t, Correction> corrections_;  // by counter
   EdgeCounts edges_;
 };

@@ -12,7 +12,7 @@ void ProbedCode::collect_copies(bool is_still) {
   if (copy_space_ == nullptr || !copy_space_->slots) {
     return;
   }
-  const CounterSlots& slots = *copy_space_->slots;
+  CounterSlots& slots = *copy_space_->slots;
   const std::uint64_t base = slots.counters_at(0);
   copy_use_ += copies_.collect(
       blocks_,
@@ -20,10 +20,27 @@ void ProbedCode::collect_copies(bool is_still) {
         return slots.sums(static_cast<std::uint32_t>((first - base) / sizeof(first)), count);
       },
       core::Clock::now(), is_still ? 0 : slots.threads());
+  if (is_still) {
+    collect_transfers();
+  }
+}
+
+void ProbedCode::collect_transfers() {
+  const core::TimePoint now = core::Clock::now();
+  CounterSlots& slots = *copy_space_->slots;
+  copies_.add_transfers(slots.take_transfers(), blocks_, now);
+  if (slots.lost_transfers() > 0) {
+    copies_.end_transfers(blocks_, copy_space_->transfers_taken);
+  } else {
+    copy_space_->transfers_taken = now;
+  }
 }
 
 core::CodeProbed ProbedCode::take(bool is_still) {
   collect_copies(is_still);
+  if (!is_still && copy_space_ != nullptr && copy_space_->slots) {
+    collect_transfers();
+  }
   propagate_counts();
   core::CodeProbed probed;
   probed.edges = propagation_.take_edges();

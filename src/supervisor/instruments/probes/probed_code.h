@@ -256,6 +256,7 @@ class ProbedCode : public InstrumentedCode {
                                               const core::BasicBlock& block);
   /// Unless it is a block's probe.
   void remove_entry_breakpoint(const ProbedFunction& function);
+  void collect_transfers();
   [[nodiscard]] bool becomes_due(const Block& block, core::TimePoint now) {
     return hot_functions_.make_due(functions_[block.function], now);
   }

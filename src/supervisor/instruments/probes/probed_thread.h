@@ -25,7 +25,9 @@ struct CountedCalls;
 struct OutOfCopy {
   ptrace::Registers inside;
   ptrace::Registers outside;
-  CountCorrection correction;  // once it is put there
+  CountCorrection correction;   // once it is put there
+  bool is_transferred = false;  // core::CopyPoint's
+  bool is_in_table = false;
 };
 
 /// Where a thread is, as far as probes go (default mode).

@@ -196,7 +196,9 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   to_copy.allow_spill = !references.has_own_stacks;
   PreparedCopy prepared;
   prepared.function = function.number;
-  const auto place = find_copy_place(tracee, function, graph, prepared);
+  const auto place = find_copy_place(
+      tracee, function, graph,
+      keeps_all_ ? CopyDetail::and_transfers : CopyDetail::blocks_and_branches, prepared);
   if (!place) {
     return tl::unexpected(place.error());
   }

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "arch/x86_64/transfer_code.h"
+#include "rewriter/copy_code.h"
+
+namespace sp::rewriter {
+
+/// The jumps within the code that counts one transfer. Their displacements are known as soon as all
+/// of it is there, for none of its instructions changes its size.
+class TransferJumps {
+ public:
+  /// `instructions`: of the copy; those of the transfer are appended.
+  explicit TransferJumps(std::vector<CopiedInstruction>& instructions)
+      : instructions_(instructions), first_(instructions.size()) {}
+
+  /// The step was appended.
+  void note(const arch::x86_64::TransferStep& step) {
+    using Label = arch::x86_64::TransferStep::Label;
+    const std::size_t at = instructions_.size() - 1;
+    if (step.label != Label::none) {
+      places_.at(static_cast<std::size_t>(step.label)) = at;
+    }
+    if (step.to != Label::none) {
+      jumps_.emplace_back(at, step.to);
+    }
+  }
+
+  void connect() {
+    std::vector<std::uint32_t> offsets{0};
+    for (std::size_t i = first_; i < instructions_.size(); ++i) {
+      offsets.push_back(offsets.back() + instructions_[i].code.size);
+    }
+    for (const auto& [at, to] : jumps_) {
+      const std::size_t place = places_.at(static_cast<std::size_t>(to));
+      arch::x86_64::MovedInstruction& jump = instructions_[at].code;
+      const std::uint32_t distance = offsets[place - first_] - offsets[at + 1 - first_];
+      jump.size = jump.field;
+      jump.append_number(distance, std::exchange(jump.field_size, std::uint8_t{0}));
+    }
+  }
+
+ private:
+  std::vector<CopiedInstruction>& instructions_;
+  std::size_t first_;
+  std::array<std::size_t, 8> places_{};
+  std::vector<std::pair<std::size_t, arch::x86_64::TransferStep::Label>> jumps_;
+};
+
+}  // namespace sp::rewriter
