@@ -63,7 +63,6 @@ std::vector<std::byte> fetch_gap_behind(ProbedCode& code, const ProbedFunction& 
   return bytes;
 }
 
-/// A copy does not show where they lead, as probes do.
 bool has_indirect_transfers(ProbedCode& code, const ProbedFunction& function) {
   return std::any_of(function.blocks.begin(), function.blocks.end(), [&](std::uint32_t number) {
     const core::Flow flow = code.block(number).last.flow;
@@ -104,8 +103,8 @@ bool Promotion::is_at_once(const Tracee& tracee, core::TimePoint now) const {
 
 void Promotion::run_at_once(Tracee& tracee, ProbedFunction& function, core::TimePoint now) {
   ProbedCode& code = probed_code(*tracee.process);
-  if (has_indirect_transfers(code, function)) {
-    HotFunctions::expect(function);
+  if (has_indirect_transfers(code, function) && !copy_counts_transfers(tracee, function)) {
+    HotFunctions::expect(function);  // a copy does not show where they lead, as probes do
   } else {
     (void)code.hot_functions().make_due(function, now);
     run(tracee, now);
@@ -114,6 +113,16 @@ void Promotion::run_at_once(Tracee& tracee, ProbedFunction& function, core::Time
   if (function.state == ProbedFunction::State::instrumented) {
     code.insert_probes(function);
   }
+}
+
+bool Promotion::copy_counts_transfers(Tracee& tracee, const ProbedFunction& function) {
+  ProbedCode& code = probed_code(*tracee.process);
+  const FunctionIndex::Module* const module = code.functions().module_at(function.bounds.begin);
+  const core::CodeReferences* const references =
+      module != nullptr && module->file.image != nullptr ? analysis_.references(module->file)
+                                                         : nullptr;
+  return references != nullptr && !references->has_own_stacks && installer_.has_counters(tracee) &&
+         code.copy_space()->slots->transfers_at();
 }
 
 std::vector<PreparedCopy> Promotion::prepare_all(Tracee& tracee,

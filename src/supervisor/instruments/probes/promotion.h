@@ -73,6 +73,7 @@ class Promotion {
   template <typename T>
   using OrRefusal = tl::expected<T, core::CopyRefusal>;
 
+  [[nodiscard]] bool copy_counts_transfers(Tracee& tracee, const ProbedFunction& function);
   [[nodiscard]] std::vector<PreparedCopy> prepare_all(Tracee& tracee,
                                                       std::span<const std::uint32_t> functions);
   [[nodiscard]] OrRefusal<PreparedCopy> prepare(Tracee& tracee, ProbedFunction& function);

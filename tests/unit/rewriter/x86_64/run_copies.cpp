@@ -11,6 +11,8 @@
 namespace sp::rewriter {
 namespace {
 
+constexpr std::uint64_t kLargestOffset = std::uint64_t{1} << 30U;
+
 struct Subject {
   const char* name;
   std::uint64_t (*run)(std::uint64_t);
@@ -42,9 +44,10 @@ TEST_P(CopiesThatRun, give_the_results_of_the_original) {
   ASSERT_TRUE(plain.is_loaded());
   const auto expected = subjects_of(plain);
   ASSERT_GT(expected.size(), 10U);
-  for (const bool is_complete : {true, false}) {
+  for (const auto& [is_complete, counts_transfers] :
+       {std::pair{true, false}, std::pair{false, false}, std::pair{true, true}}) {
     const LoadedLibrary copied(path_);
-    const RunningCopies copies(copied, path_, {is_complete, true});
+    const RunningCopies copies(copied, path_, {is_complete, true, counts_transfers});
     EXPECT_EQ(copies.refused(), 0U);
     const auto run = subjects_of(copied);
     for (std::size_t i = 0; i < run.size(); ++i) {
@@ -59,7 +62,7 @@ TEST_P(CopiesThatRun, give_the_results_of_the_original) {
 TEST_P(CopiesThatRun, count_what_single_steps_count) {
   const LoadedLibrary plain(path_);
   const LoadedLibrary copied(path_);
-  RunningCopies copies(copied, path_, {});
+  RunningCopies copies(copied, path_, {true, true, true});
   const auto expected = subjects_of(plain);
   const auto run = subjects_of(copied);
   for (std::size_t i = 0; i < run.size(); ++i) {
@@ -79,6 +82,13 @@ TEST_P(CopiesThatRun, count_what_single_steps_count) {
     EXPECT_EQ(counts, stepped.counts()) << run[i].name;
     const WaysTaken ways = copies.ways();
     EXPECT_EQ(ways, stepped.ways(ways)) << run[i].name;
+    // The test itself calls, and comes back, from another place.
+    const auto within = [](WaysTaken transfers) {
+      std::erase_if(transfers, [](const auto& one) { return one.first.second > kLargestOffset; });
+      return transfers;
+    };
+    const WaysTaken transfers = copies.transfers();
+    EXPECT_EQ(within(transfers), within(stepped.transfers(transfers))) << run[i].name;
     EXPECT_TRUE(std::any_of(counts.begin(), counts.end(), [](auto& c) { return c.second > 1; }));
   }
 }
@@ -86,12 +96,12 @@ TEST_P(CopiesThatRun, count_what_single_steps_count) {
 TEST_P(CopiesThatRun, can_be_left_at_every_instruction) {
   const LoadedLibrary plain(path_);
   const LoadedLibrary copied(path_);
-  RunningCopies copies(copied, path_, {});
+  RunningCopies copies(copied, path_, {true, true, true});
   const auto expected = subjects_of(plain);
   const auto run = subjects_of(copied);
   std::uint64_t moves = 0;
   for (std::size_t i = 0; i < run.size(); ++i) {
-    for (const unsigned period : {3U, 10U, 4U}) {
+    for (const unsigned period : {3U, 10U, 4U, 41U}) {
       const std::uint64_t seed = period * 7919;
       const std::uint64_t want = expected[i].run(seed);
       copies.reset_counts();

@@ -18,6 +18,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "arch/x86_64/registers.h"
 #include "core/check.h"
 #include "rewriter/copy_function.h"
 #include "unit/rewriter/elf_functions.h"
@@ -34,6 +35,9 @@ using core::FunctionCopy;
 constexpr std::uint64_t kCounters = std::uint64_t{1} << 30U;  // from the base of gs
 constexpr std::size_t kRegion = std::size_t{64} << 20U;
 constexpr greg_t kTrapFlag = 0x100;
+constexpr std::size_t kMostCounters = 1U << 16U;
+constexpr std::size_t kTableWords =
+    core::TransferTable::kEntries * core::TransferTable::kEntrySize / 8;
 
 // What the handler of SIGTRAP knows: one set of copies, one set of stepped blocks.
 std::unordered_map<std::uint64_t, std::uint64_t> breakpoints;  // to the copy
@@ -95,9 +99,21 @@ void leave_copy(mcontext_t& context) {
     counter += 1;
   }
   greg_t& sp = general_register(context, 4);
+  const auto pushed = [sp](std::int16_t offset) {
+    return static_cast<greg_t>(*word_at(static_cast<std::uint64_t>(sp + offset)));
+  };
   if (point->undo.reload != 0xFF) {
-    general_register(context, point->undo.reload) =
-        static_cast<greg_t>(*word_at(static_cast<std::uint64_t>(sp + point->undo.reload_from)));
+    general_register(context, point->undo.reload) = pushed(point->undo.reload_from);
+  }
+  if (point->undo.second != 0xFF) {
+    general_register(context, point->undo.second) = pushed(point->undo.second_from);
+  }
+  if (point->undo.flags_from != core::CopyUndo::kNoFlags) {
+    arch::x86_64::Registers flags{};
+    flags.eflags = static_cast<std::uint64_t>(context.gregs[REG_EFL]);
+    arch::x86_64::restore_flags(flags,
+                                static_cast<std::uint64_t>(pushed(point->undo.flags_from)));
+    context.gregs[REG_EFL] = static_cast<greg_t>(flags.eflags);
   }
   sp += point->undo.sp_shift;
   context.gregs[REG_RIP] = static_cast<greg_t>(point->original.value());
@@ -229,6 +245,10 @@ RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& pa
   SP_CHECK(functions.has_value());
   region_ = map_near(library.text());
   core::CopyPlace place{region_.begin, region_.size(), kCounters};
+  if (options.counts_transfers) {
+    const std::uint64_t entries = kCounters + 8 * kMostCounters;
+    place.transfers = {entries, entries + 8 * kTableWords, entries + 8 * kTableWords + 8};
+  }
   for (std::size_t i = 0; i < functions->size(); ++i) {
     const ElfFunction function = functions->at(i);
     core::FunctionToCopy to_copy = function.to_copy();
@@ -245,7 +265,8 @@ RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& pa
     place.counters += 8 * std::uint64_t{copy->counters};
     copies_.push_back(std::move(*copy));
   }
-  counters.assign((place.counters - kCounters) / 8, 0);
+  SP_CHECK(place.counters <= kCounters + 8 * kMostCounters);
+  counters.assign(kMostCounters + kTableWords + 2, 0);
   set_gs(std::bit_cast<std::uint64_t>(counters.data()) - kCounters);
   running = &copies_;
   breakpoints.clear();
@@ -300,6 +321,31 @@ WaysTaken RunningCopies::ways() const {
   return ways;
 }
 
+WaysTaken RunningCopies::transfers() const {
+  std::unordered_map<std::uint32_t, std::uint64_t> from;  // by site
+  for (const FunctionCopy& copy : copies_) {
+    for (const auto& entry : copy.map) {
+      const Address original = copy.original_of(entry);
+      const auto block = copy.block_of(original);
+      if (block && copy.blocks[*block].counts_transfer && entry.is_transferred != 0) {
+        from[copy.blocks[*block].site()] = original.value() - bias_;
+      }
+    }
+  }
+  WaysTaken ways;
+  for (std::size_t i = 0; i < core::TransferTable::kEntries; ++i) {
+    const std::uint64_t* const entry = &counters[kMostCounters + 4 * i];
+    if (entry[2] != 0) {
+      ways[{from.at(static_cast<std::uint32_t>(entry[2])), place_of(Address{entry[0]})}] = entry[1];
+    }
+  }
+  return ways;
+}
+
+std::uint64_t RunningCopies::place_of(Address address) const {
+  return text_.contains(address) ? address.value() - bias_ : address.value();
+}
+
 void RunningCopies::reset_counts() { std::fill(counters.begin(), counters.end(), 0); }
 
 std::uint64_t RunningCopies::breakpoint_hits() const { return hits; }
@@ -318,7 +364,7 @@ void RunningCopies::stop() {
 std::uint64_t RunningCopies::moves() const { return moves_made; }
 
 SteppedCounts::SteppedCounts(const LoadedLibrary& library, const std::vector<std::uint64_t>& blocks)
-    : bias_(library.bias()) {
+    : bias_(library.bias()), text_(library.text()) {
   stepped.clear();
   for (const std::uint64_t block : blocks) {
     stepped[block + bias_] = 0;
@@ -330,6 +376,16 @@ WaysTaken SteppedCounts::ways(const WaysTaken& wanted) const {
   WaysTaken ways;
   for (const auto& [way, count] : wanted) {
     ways[way] = ways_taken[way.first + bias_][way.second + bias_];
+  }
+  return ways;
+}
+
+WaysTaken SteppedCounts::transfers(const WaysTaken& wanted) const {
+  WaysTaken ways;
+  for (const auto& [way, count] : wanted) {
+    for (const auto& [to, times] : ways_taken[way.first + bias_]) {
+      ways[{way.first, text_.contains(Address{to}) ? to - bias_ : to}] = times;
+    }
   }
   return ways;
 }

@@ -37,6 +37,7 @@ using WaysTaken = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_
 struct CopyOptions {
   bool is_complete = true;  // what the graphs say; else never
   bool allow_spill = true;
+  bool counts_transfers = false;
 };
 
 /// Copies of all functions of a loaded library, which control comes to through landings in the
@@ -55,6 +56,8 @@ class RunningCopies {
   /// How often control went on from each conditional branch that is counted, and where to: places
   /// in the file.
   [[nodiscard]] WaysTaken ways() const;
+  /// The same of returns, indirect calls and indirect jumps; places elsewhere are addresses.
+  [[nodiscard]] WaysTaken transfers() const;
   void reset_counts();
   /// How often control came to a copy by a breakpoint.
   [[nodiscard]] std::uint64_t breakpoint_hits() const;
@@ -67,6 +70,9 @@ class RunningCopies {
   [[nodiscard]] std::uint64_t moves() const;
 
  private:
+  /// In the file, if it is in the text; else itself.
+  [[nodiscard]] std::uint64_t place_of(core::Address address) const;
+
   std::uint64_t bias_ = 0;
   core::AddressRange text_;
   core::AddressRange region_;
@@ -87,11 +93,14 @@ class SteppedCounts {
   void start();
   void stop();
   [[nodiscard]] std::map<std::uint64_t, std::uint64_t> counts() const;
+  /// From each place in the file that is the first of a pair in `wanted`, whatever the second is.
+  [[nodiscard]] WaysTaken transfers(const WaysTaken& wanted) const;
   /// The same as RunningCopies::ways() of these, which have the same branches.
   [[nodiscard]] WaysTaken ways(const WaysTaken& wanted) const;
 
  private:
   std::uint64_t bias_ = 0;
+  core::AddressRange text_;
 };
 
 }  // namespace sp::rewriter
