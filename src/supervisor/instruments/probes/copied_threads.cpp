@@ -9,6 +9,7 @@
 #include "arch/native.h"
 #include "supervisor/breakpoints/edge_flow.h"
 #include "supervisor/copies/thread_moves.h"
+#include "supervisor/instruments/probes/copied_transfers.h"
 #include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
@@ -23,6 +24,12 @@ namespace {
 void correct(const Tracee& tracee, const CountCorrection& correction) {
   if (probed_thread(tracee).counted) {
     probed_code(*tracee.process).copies().correct(correction);
+  }
+}
+
+void make_room_for_transfers(const ProbedThread& thread) {
+  if (thread.counts_in != nullptr) {
+    thread.counts_in->slots->make_room_for_transfers(thread.tid);
   }
 }
 
@@ -47,13 +54,17 @@ void look_outside_of_copy(const Tracee& tracee) {
   const std::uint64_t behind = pc - Native::pc(at_instruction);
   const auto copy = copies.all().at(Native::pc(at_instruction));
   if (copy == nullptr) {
+    make_room_for_transfers(thread);
     return;
   }
   ThreadMemory memory(tracee.id.tid);
   if (auto move = move_to_original(*copy, at_instruction, memory)) {
     Native::set_pc(move->registers, Native::pc(move->registers) + behind);
-    thread.out_of_copy = OutOfCopy{*registers, move->registers, move->correction,
-                                   move->is_transferred, move->is_in_table};
+    thread.out_of_copy =
+        OutOfCopy{*registers, move->registers, move->correction, move->is_transferred};
+    if (!move->is_in_table) {
+      make_room_for_transfers(thread);
+    }
   }
 }
 
@@ -64,7 +75,11 @@ void leave_function_copy(const Tracee& tracee) {
   if (out && ptrace::set_registers(tracee.id.tid, out->outside)) {
     ProbedCode& code = probed_code(*tracee.process);
     correct(tracee, out->correction);
+    take_back_transfer(tracee, out->outside, out->is_transferred);
     (void)code.forget_moved_trap(std::exchange(thread.moved_trap, core::Address{}));
+  }
+  if (const auto registers = out ? core::fail("") : ptrace::registers(tracee.id.tid)) {
+    take_back_transfer(tracee, *registers, false);
   }
 }
 
@@ -110,7 +125,7 @@ void count_unlocked(ProbedCode& code, const core::FunctionCopy& copy, core::Addr
 /// Executes the next instructions in the thread's stead, up to where it comes back to the copy. A
 /// signal that comes from outside may as well have come some instructions later. So the original
 /// is as it was where the thread goes on, and the way that it takes from its block is seen.
-void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy,
+void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy, bool is_transferred,
                    ptrace::Registers& registers, core::TimePoint now) {
   constexpr int kMost = 32;
   ProbedCode& code = probed_code(*tracee.process);
@@ -121,6 +136,7 @@ void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy,
     (void)code.fetch(pc, bytes);
     const auto instruction = Native::decode(bytes, pc);
     const auto in_block = unfinished(copy, pc);
+    const ptrace::Registers before = registers;
     if (!instruction || Native::emulate(registers, bytes, memory) != arch::Emulated::done) {
       break;
     }
@@ -131,6 +147,8 @@ void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy,
       if (probed_thread(tracee).counted) {
         count_unlocked(code, copy, Native::pc(registers));
       }
+    } else if (!is_transferred) {
+      count_transfer(tracee, copy, before, now);
     }
   }
 }
@@ -154,7 +172,7 @@ void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer) {
   const auto copy = code.copies().all().of(Native::pc(registers));
   if (copy != nullptr && !is_at_landing(*copy, Native::pc(registers))) {
     if (!is_fault(tracee.id.tid)) {
-      emulate_ahead(tracee, *copy, registers, now);
+      emulate_ahead(tracee, *copy, out && out->is_transferred, registers, now);
     }
     const core::Address pc = Native::pc(registers);
     if (!is_at_landing(*copy, pc)) {
@@ -181,6 +199,7 @@ void end_in_function_copy(const Tracee& tracee) {
     correct(tracee, out->correction);
   }
   const core::Address pc = Native::pc(out ? out->outside : *registers);
+  take_back_transfer(tracee, out ? out->outside : *registers, out && out->is_transferred);
   const auto copy = code.copies().all().of(pc);
   const auto correction = copy != nullptr ? unfinished(*copy, pc) : std::nullopt;
   if (correction) {
@@ -199,6 +218,7 @@ void enter_function_copy(const Tracee& tracee, bool is_counted) {
     if (const auto stays = stay_in_original(*copy, Native::pc(*registers), is_counted)) {
       correct(tracee, *stays);
     }
+    count_transfer(tracee, *copy, *registers, core::Clock::now());
     return;
   }
   const auto move = move_to_copy(*copy, *registers, is_counted);

@@ -27,7 +27,6 @@ struct OutOfCopy {
   ptrace::Registers outside;
   CountCorrection correction;   // once it is put there
   bool is_transferred = false;  // core::CopyPoint's
-  bool is_in_table = false;
 };
 
 /// Where a thread is, as far as probes go (default mode).

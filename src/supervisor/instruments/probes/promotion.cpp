@@ -118,9 +118,9 @@ void Promotion::run_at_once(Tracee& tracee, ProbedFunction& function, core::Time
 bool Promotion::copy_counts_transfers(Tracee& tracee, const ProbedFunction& function) {
   ProbedCode& code = probed_code(*tracee.process);
   const FunctionIndex::Module* const module = code.functions().module_at(function.bounds.begin);
-  const core::CodeReferences* const references =
-      module != nullptr && module->file.image != nullptr ? analysis_.references(module->file)
-                                                         : nullptr;
+  const core::CodeReferences* const references = module != nullptr && module->file.image != nullptr
+                                                     ? analysis_.references(module->file)
+                                                     : nullptr;
   return references != nullptr && !references->has_own_stacks && installer_.has_counters(tracee) &&
          code.copy_space()->slots->transfers_at();
 }

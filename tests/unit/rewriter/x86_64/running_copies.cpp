@@ -111,8 +111,7 @@ void leave_copy(mcontext_t& context) {
   if (point->undo.flags_from != core::CopyUndo::kNoFlags) {
     arch::x86_64::Registers flags{};
     flags.eflags = static_cast<std::uint64_t>(context.gregs[REG_EFL]);
-    arch::x86_64::restore_flags(flags,
-                                static_cast<std::uint64_t>(pushed(point->undo.flags_from)));
+    arch::x86_64::restore_flags(flags, static_cast<std::uint64_t>(pushed(point->undo.flags_from)));
     context.gregs[REG_EFL] = static_cast<greg_t>(flags.eflags);
   }
   sp += point->undo.sp_shift;
