@@ -7,15 +7,32 @@ namespace sp::supervisor {
 using core::Address;
 
 void CopiedFunctions::add(Copy copy) {
+  forget_second_jumps(copy->original);
+  for (const core::CopyLanding& landing : copy->landings) {
+    if (landing.via_size > 0) {
+      second_jumps_[landing.via] = landing.at;
+    }
+  }
   by_original_[copy->original.begin] = copy;
   by_copy_[copy->at] = std::move(copy);
 }
 
 void CopiedFunctions::remove(Address original) {
   if (const auto found = by_original_.find(original); found != by_original_.end()) {
+    forget_second_jumps(found->second->original);
     by_copy_.erase(found->second->at);
     by_original_.erase(found);
   }
+}
+
+void CopiedFunctions::forget_second_jumps(core::AddressRange original) {
+  std::erase_if(second_jumps_,
+                [original](const auto& jump) { return original.contains(jump.second); });
+}
+
+std::optional<Address> CopiedFunctions::leader_of_second_jump(Address pc) const {
+  const auto found = second_jumps_.find(pc);
+  return found != second_jumps_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 /// The entry with the largest address that is not above `address`.

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/address.h"
@@ -25,15 +26,19 @@ class CopiedFunctions {
   /// The copy of the function that holds `original`, else null.
   [[nodiscard]] Copy of(core::Address original) const;
   [[nodiscard]] std::vector<Copy> all() const;
+  /// A landing's second jump is there: the leader that the landing is at.
+  [[nodiscard]] std::optional<core::Address> leader_of_second_jump(core::Address pc) const;
   /// Those whose original overlaps the range.
   [[nodiscard]] std::vector<Copy> in(core::AddressRange original) const;
 
  private:
   using Index = std::map<core::Address, Copy>;
+  void forget_second_jumps(core::AddressRange original);
   [[nodiscard]] static Copy below(const Index& index, core::Address address);
 
   Index by_copy_;
   Index by_original_;
+  std::map<core::Address, core::Address> second_jumps_;  // to the leader
 };
 
 }  // namespace sp::supervisor

@@ -55,6 +55,11 @@ void look_outside_of_copy(const Tracee& tracee) {
   const auto copy = copies.all().at(Native::pc(at_instruction));
   if (copy == nullptr) {
     make_room_for_transfers(thread);
+    if (const auto leader = copies.all().leader_of_second_jump(pc)) {
+      ptrace::Registers at_leader = *registers;
+      Native::set_pc(at_leader, *leader);
+      thread.out_of_copy = OutOfCopy{*registers, at_leader, {}, false};
+    }
     return;
   }
   ThreadMemory memory(tracee.id.tid);
