@@ -177,7 +177,8 @@ void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer) {
   const auto copy = code.copies().all().of(Native::pc(registers));
   if (copy != nullptr && !is_at_landing(*copy, Native::pc(registers))) {
     if (!is_fault(tracee.id.tid)) {
-      emulate_ahead(tracee, *copy, out && out->is_transferred, registers, now);
+      const bool is_transferred = out ? out->is_transferred : copy->is_kept(Native::pc(registers));
+      emulate_ahead(tracee, *copy, is_transferred, registers, now);
     }
     const core::Address pc = Native::pc(registers);
     if (!is_at_landing(*copy, pc)) {
@@ -186,6 +187,8 @@ void prepare_for_signal(const Tracee& tracee, CopyInstaller& installer) {
     if (copy->original.contains(pc) && !copy->changes_from(pc).empty()) {
       installer.give_way(tracee, *copy, pc);
     }
+  } else if (out && out->is_transferred) {
+    take_back_transfer(tracee, registers, true);  // it is counted once the thread is back
   }
   if (!(registers == *before) && ptrace::set_registers(tracee.id.tid, registers) && out) {
     correct(tracee, out->correction);
