@@ -40,6 +40,7 @@ core::BasicBlock cut_block(const RecursiveDescent& descent, Offset start) {
   } while (!core::ends_block(descent.flow_at(last)) && descent.is_instruction(next) &&
            !descent.is_leader(next));
   block.last = descent.decode_at(last).value_or(core::Instruction{});
+  block.last.flow = descent.flow_at(last);
   block.falls_through = !core::ends_block(descent.flow_at(last));
   return block;
 }

@@ -11,20 +11,32 @@ namespace {
 
 constexpr std::byte kLockPrefix{0xF0};
 
-/// Control comes behind the call in two tasks, or in none: what stands before it is executed once.
-bool makes_task_or_program(std::span<const std::byte> code, RecursiveDescent::Offset at,
-                           const core::Instruction& instruction) {
+bool is_call(std::span<const std::byte> code, RecursiveDescent::Offset at,
+             const core::Instruction& instruction, std::span<const std::string_view> names) {
   if (instruction.flow != core::Flow::syscall) {
     return false;
   }
-  constexpr auto kNames =
-      std::to_array<std::string_view>({"clone", "clone3", "fork", "vfork", "execve", "execveat"});
   constexpr RecursiveDescent::Offset kBefore =
       64;  // find_syscall_sites() looks so far back, and less
   const RecursiveDescent::Offset begin = at - std::min(at, kBefore);
-  const auto sites = arch::Native::find_syscall_sites(
-      code.subspan(begin, at + instruction.length - begin), kNames);
+  const auto sites =
+      arch::Native::find_syscall_sites(code.subspan(begin, at + instruction.length - begin), names);
   return !sites.empty() && sites.back().call_at == at - begin;
+}
+
+/// Control comes behind the call in two tasks, or in none: what stands before it is executed once.
+bool makes_task_or_program(std::span<const std::byte> code, RecursiveDescent::Offset at,
+                           const core::Instruction& instruction) {
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"clone", "clone3", "fork", "vfork", "execve", "execveat"});
+  return is_call(code, at, instruction, kNames);
+}
+
+/// Control goes on where a signal came.
+bool ends_handler(std::span<const std::byte> code, RecursiveDescent::Offset at,
+                  const core::Instruction& instruction) {
+  constexpr auto kNames = std::to_array<std::string_view>({"rt_sigreturn"});
+  return is_call(code, at, instruction, kNames);
 }
 
 }  // namespace
@@ -95,7 +107,10 @@ void RecursiveDescent::follow(Task task) {
       marks_[at] |= kLeader;
       return;
     }
-    const auto instruction = decode_at(at);
+    auto instruction = decode_at(at);
+    if (instruction && ends_handler(code_, at, *instruction)) {
+      instruction->flow = core::Flow::stop;
+    }
     if (!instruction || instruction->length > marks_.size() - at) {
       fail(at, task.provenance);
       return;

@@ -89,8 +89,9 @@ void read_frames(const core::ElfImage& image, const ElfSections& own, const Code
   FrameEncodingsCache cache;
   while (at != 0) {
     const FrameRecord record = read_frame_record(image, at, cache);
-    if (record.covers && !record.is_signal_frame) {
-      claim(findings, regions, record.covers->begin, record.covers->end - record.covers->begin);
+    if (record.covers) {
+      const std::uint64_t begin = record.covers->begin + (record.is_signal_frame ? 1 : 0);
+      claim(findings, regions, begin, record.covers->end - std::min(begin, record.covers->end));
     }
     if (record.covers && record.begins_in_frame) {
       findings.parts.insert(record.covers->begin);

@@ -14,16 +14,25 @@ namespace {
 
 constexpr std::size_t kFarthest = 48;  // from the number to the call, bytes
 constexpr std::byte kMovEax{0xB8};
+constexpr std::byte kMovToRm{0xC7};
+constexpr std::byte kEaxOperand{0xC0};
 constexpr std::byte kFirst{0x0F};  // of syscall
 constexpr std::byte kSecond{0x05};
 
-/// `mov $number, %eax` at `at`.
+/// `mov $number, %eax` at `at`, in either encoding. The second one is behind REX.W where the
+/// operand is rax.
 std::optional<int> number_at(std::span<const std::byte> text, std::size_t at) {
+  std::size_t behind = 0;
+  if (text[at] == kMovEax) {
+    behind = at + 1;
+  } else if (text[at] == kMovToRm && at + 1 < text.size() && text[at + 1] == kEaxOperand) {
+    behind = at + 2;
+  }
   std::uint32_t number = 0;
-  if (text[at] != kMovEax || at + 1 + sizeof number > text.size()) {
+  if (behind == 0 || behind + sizeof number > text.size()) {
     return std::nullopt;
   }
-  std::memcpy(&number, &text[at + 1], sizeof number);
+  std::memcpy(&number, &text[behind], sizeof number);
   constexpr std::uint32_t kMost = 1024;
   return number < kMost ? std::optional(static_cast<int>(number)) : std::nullopt;
 }

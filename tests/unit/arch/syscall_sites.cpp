@@ -21,6 +21,13 @@ TEST(SyscallSites, are_found_on_x86_64_where_the_number_is_loaded_and_the_call_f
   EXPECT_EQ(x86_64::find_syscall_sites(text, kNames), expected);
 }
 
+TEST(SyscallSites, are_found_on_x86_64_where_the_number_is_loaded_in_the_longer_encoding) {
+  // mov $14, %rax; syscall; mov $56, %eax; syscall
+  const auto text = bytes_of("48 c7 c0 0e 00 00 00 0f 05 c7 c0 38 00 00 00 0f 05");
+  const std::vector<SyscallSite> expected = {{14, 1, 7}, {56, 9, 15}};
+  EXPECT_EQ(x86_64::find_syscall_sites(text, kNames), expected);
+}
+
 TEST(SyscallSites, of_other_calls_are_left_out_on_x86_64) {
   const auto text = bytes_of("b8 0d 00 00 00 0f 05 b8 38 00 00 00 0f 05");
   const std::vector<SyscallSite> expected = {{56, 7, 12}};
