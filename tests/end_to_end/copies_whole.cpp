@@ -52,9 +52,10 @@ std::map<Edge, std::string> edges_of(const RunFiles& files, const std::string& p
   return edges;
 }
 
-TEST_F(CopiesCount, each_direct_way_as_often_as_probes_do) {
-  const std::set<std::string> kDirect{"jump", "taken", "call"};
-  for (const Words& arguments : {Words{"known_counts", "100"}, Words{"loops_at_entry"}}) {
+TEST_F(CopiesCount, each_way_as_often_as_probes_do) {
+  const std::set<std::string> kWays{"jump", "taken", "call", "return", "indirect"};
+  for (const Words& arguments :
+       {Words{"known_counts", "100"}, Words{"loops_at_entry"}, Words{"indirect_ways", "200"}}) {
     Words program = arguments;
     program.front() = target(program.front());
     const TempDir with;
@@ -63,9 +64,9 @@ TEST_F(CopiesCount, each_direct_way_as_often_as_probes_do) {
     const Profiled probes = profile(without, {"-q", "-a", "--no-copies"}, program);
     EXPECT_EQ(copies.outcome.wait_status, probes.outcome.wait_status) << copies.outcome.text();
     EXPECT_GT(copied(copies.files), 0U) << arguments.front();
-    const auto expected = edges_of(probes.files, arguments.front(), kDirect);
+    const auto expected = edges_of(probes.files, arguments.front(), kWays);
     EXPECT_GT(expected.size(), 4U) << arguments.front();
-    EXPECT_EQ(edges_of(copies.files, arguments.front(), kDirect), expected) << arguments.front();
+    EXPECT_EQ(edges_of(copies.files, arguments.front(), kWays), expected) << arguments.front();
     const auto consistency = copies.files.run().at("counts").at("consistency");
     EXPECT_EQ(consistency.at("disagreeing"), 0) << arguments.front();
   }
@@ -105,6 +106,43 @@ TEST_F(CopiesCount, every_block_of_every_module_that_exact_mode_counts) {
     expect_hits_of(rows, expected);
     for (const BlockRow& row : rows) {
       EXPECT_EQ(row.kind, "exact") << module << " " << row.function;
+    }
+  }
+}
+
+TEST_F(CopiesCount, every_way_of_every_module_that_exact_mode_counts) {
+  const std::set<std::string> kWays{"jump", "taken", "call", "return", "indirect", "flow"};
+  const Words program{target("indirect_ways"), "40"};
+  const Profiled copies = profile(first_, {"-q", "--no-aslr", "--single=copies"}, program);
+  const Profiled exact = profile(second_, {"-q", "--no-aslr", "--single"}, program);
+  EXPECT_EQ(copies.outcome.out, exact.outcome.out) << copies.outcome.text();
+  for (const char* module : {"indirect_ways", "libc.so.6", "ld-linux-x86-64.so.2"}) {
+    const auto expected = edges_of(exact.files, module, kWays);
+    EXPECT_GT(expected.size(), 10U) << module;
+    EXPECT_EQ(edges_of(copies.files, module, kWays), expected) << module;
+  }
+}
+
+// They come in front of calls that are counted already, between the two jumps of a landing, and
+// where the next execution of a block would count once more.
+TEST_F(CopiesCount, each_transfer_once_though_signals_come_anywhere) {
+  constexpr std::uint64_t kTurns = 4'000'000;
+  const Words program{target("indirect_ways"), std::to_string(kTurns), "200"};
+  const std::string expected = run(program).out;
+  for (const char* mode : {"-a", "--single=copies", "-q"}) {
+    const TempDir directory;
+    const Profiled run = profile(directory, {"-q", mode}, program);
+    EXPECT_EQ(run.outcome.out, expected) << mode << run.outcome.text();
+    EXPECT_EQ(run.outcome.exit_status(), 0) << mode;
+    const auto consistency = run.files.run().at("counts").at("consistency");
+    EXPECT_EQ(consistency.at("disagreeing"), 0) << mode << consistency.dump();
+    if (std::string(mode) != "-q") {
+      // Of main's calls each function gets a quarter.
+      std::uint64_t calls = 0;
+      for (const auto& [edge, hits] : edges_of(run.files, "indirect_ways", {"call"})) {
+        calls += hits == std::to_string(kTurns / 4) + " exact" ? 1 : 0;
+      }
+      EXPECT_EQ(calls, 4U) << mode;
     }
   }
 }
