@@ -79,6 +79,9 @@ struct FunctionToCopy {
   /// A register may be spilled to the stack below the red zone to count. Not in Go code, whose
   /// nosplit chains use a stack to its last byte.
   bool allow_spill = true;
+  /// Calls lead to the first instruction. If only jumps do, which leave flags as they are, it may
+  /// read them: it begins a part of another function.
+  bool is_called = true;
 };
 
 /// Why a function is not copied.

@@ -1,5 +1,6 @@
 #include "rewriter/copy_code.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "arch/x86_64/counter_code.h"
@@ -240,7 +241,10 @@ tl::expected<CopyCode, CopyRefusal> make_copy_code(const core::FunctionToCopy& f
                                                    std::span<const PlannedLanding> landings,
                                                    std::span<const PlannedBranch> branches,
                                                    const core::CopyPlace& place) {
-  if (!live.flags_across_calls().empty()) {
+  const auto& across = live.flags_across_calls();
+  if (std::any_of(across.begin(), across.end(), [&function](Address at) {
+        return function.is_called || at != function.bounds.begin;
+      })) {
     return tl::unexpected(CopyRefusal::flags_across_calls);
   }
   CodeMaker maker(function, units, live, place);

@@ -230,6 +230,10 @@ TEST_F(CopyFunction, spills_where_nothing_is_dead) {
   // Flags at the entry are the caller's.
   ASSERT_FALSE(copy);
   EXPECT_EQ(copy.error(), CopyRefusal::flags_across_calls);
+  function->is_called = false;
+  const auto part = copy_function(*function, kPlace);
+  ASSERT_TRUE(part);
+  EXPECT_EQ(difference(*function, *part), "");
 
   HandMade compares(
       "48 39 f7"  // cmp %rsi,%rdi

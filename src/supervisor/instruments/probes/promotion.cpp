@@ -190,7 +190,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   if (!ways_in || !covers(ways_in->graph, code, function) || !ways_in->graph.unmapped.empty()) {
     return tl::unexpected(CopyRefusal::not_mapped);
   }
-  auto& [graph, entries, are_all] = *ways_in;
+  auto& [graph, entries, are_all, is_called] = *ways_in;
   core::FunctionToCopy to_copy;
   to_copy.bounds = function.bounds;
   to_copy.code = bytes;
@@ -202,6 +202,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   if (!keeps_all_ && !to_copy.jumps_within) {
     return tl::unexpected(CopyRefusal::open_function);  // most of its landings would be breakpoints
   }
+  to_copy.is_called = is_called;
   to_copy.allow_spill = !references.has_own_stacks;
   PreparedCopy prepared;
   prepared.function = function.number;

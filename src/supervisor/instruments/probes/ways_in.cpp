@@ -23,10 +23,12 @@ constexpr std::uint64_t kLargestWithHints = std::uint64_t{32} << 10U;
 
 std::optional<WaysIn> WaysIntoFunctions::find(const ProbedFunction& function) {
   Addresses parts;
-  const bool are_all = is_called(function.bounds.begin) || add_parts(function, parts);
+  const bool has_calls = is_called(function.bounds.begin);
+  const bool are_all = has_calls || add_parts(function, parts);
   auto found = find_entries(function, parts);
   if (found) {
     found->are_all = are_all;
+    found->is_called = has_calls;
   }
   return found;
 }

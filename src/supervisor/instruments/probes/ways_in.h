@@ -19,6 +19,8 @@ struct WaysIn {
   std::vector<core::Address> entries;
   /// No table of another function leads to other places of it.
   bool are_all = false;
+  /// Calls or pointers lead to its first instruction, not only jumps.
+  bool is_called = true;
 };
 
 /// The functions of one module.
