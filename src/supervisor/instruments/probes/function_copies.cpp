@@ -131,6 +131,9 @@ void FunctionCopies::add_transfers(std::span<const CounterSlots::Transfers> tran
     const core::Instruction& last = blocks[number].last;
     EdgeCounts::Edge& edge = edges_.at(last.address, one.target, edge_flow(last, one.target));
     if (one.count > 0) {
+      if (edge.last == core::TimePoint{}) {
+        new_targets_.insert(one.target);
+      }
       EdgeCounts::count(edge, now);
       edge.hits += static_cast<std::uint64_t>(one.count) - 1;
     } else {

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/clock.h"
@@ -53,6 +55,11 @@ class FunctionCopies {
   /// target.
   void add_transfers(std::span<const CounterSlots::Transfers> transfers, const BlockTable& blocks,
                      core::TimePoint now);
+  /// Where transfers have led for the first time since the last call.
+  [[nodiscard]] std::set<core::Address> take_new_targets() {
+    return std::exchange(new_targets_, {});
+  }
+  [[nodiscard]] bool is_new_target(core::Address at) const { return new_targets_.contains(at); }
   /// Some were lost: those since `seen` are not all known.
   void end_transfers(BlockTable& blocks, core::TimePoint seen);
   /// No thread runs in the function any more: it is unmapped.
@@ -112,6 +119,7 @@ class FunctionCopies {
   std::map<std::uint64_t, std::uint32_t> function_at_;         // by its first counter
   std::unordered_map<std::uint64_t, Correction> corrections_;  // by counter
   EdgeCounts edges_;
+  std::set<core::Address> new_targets_;
 };
 
 }  // namespace sp::supervisor

@@ -109,6 +109,12 @@ void ProbeMaintenance::charge_copies(const Tracee& tracee) {
     return;
   }
   code.collect_copies();
+  code.collect_transfers();
+  for (const Address at : code.copies().take_new_targets()) {
+    if (code.needs_instrumentation(at) && !code.is_awaiting_entry(at)) {
+      counter_.discover(code, at, now);
+    }
+  }
   modules_.charge_copies(*tracee.process);
   promotion_.keep_to_budget(tracee, now);
   const core::TimePoint done = core::Clock::now();

@@ -26,6 +26,9 @@ void ProbedCode::collect_copies(bool is_still) {
 }
 
 void ProbedCode::collect_transfers() {
+  if (copy_space_ == nullptr || !copy_space_->slots) {
+    return;
+  }
   const core::TimePoint now = core::Clock::now();
   CounterSlots& slots = *copy_space_->slots;
   copies_.add_transfers(slots.take_transfers(), blocks_, now);
@@ -38,7 +41,7 @@ void ProbedCode::collect_transfers() {
 
 core::CodeProbed ProbedCode::take(bool is_still) {
   collect_copies(is_still);
-  if (!is_still && copy_space_ != nullptr && copy_space_->slots) {
+  if (!is_still) {
     collect_transfers();
   }
   propagate_counts();

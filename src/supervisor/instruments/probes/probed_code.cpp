@@ -110,6 +110,12 @@ void ProbedCode::note_exploration(Address address) {
 
 void ProbedCode::instrument_function(std::span<const Address> entered,
                                      std::optional<core::TimePoint> uncounted_until) {
+  if (functions_.at(entered.front()) == nullptr) {
+    collect_transfers();  // copies may have led there before
+    if (!uncounted_until && copies_.is_new_target(entered.front())) {
+      uncounted_until = core::Clock::now();
+    }
+  }
   ProbedFunction* const function = functions_.at_or_added(entered.front());
   if (function == nullptr || function->state == ProbedFunction::State::copied ||
       (trace_ && !trace_->has_places(*function))) {

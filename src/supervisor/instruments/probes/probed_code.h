@@ -157,7 +157,6 @@ class ProbedCode : public InstrumentedCode {
   void end_copy(const core::FunctionCopy& copy) {
     copies_.end(*functions_.at(copy.original.begin));
   }
-  /// FunctionCopies'.
   void end_edges_of(const core::FunctionCopy& copy, core::Address pc, core::TimePoint now) {
     copies_.end_edges_of(copy, pc, blocks_, now);
   }
@@ -183,6 +182,7 @@ class ProbedCode : public InstrumentedCode {
   /// Adds what copies have counted to their blocks. `is_still`: no thread runs in them, and where
   /// those are that were in the middle of a block is known.
   void collect_copies(bool is_still = false);
+  void collect_transfers();
   /// The memory of the copies; null: there is none.
   [[nodiscard]] std::shared_ptr<CopySpace>& copy_space() { return copy_space_; }
   /// A forked child's: its parent's memory, which it has, too, and does not use.
@@ -256,7 +256,6 @@ class ProbedCode : public InstrumentedCode {
                                               const core::BasicBlock& block);
   /// Unless it is a block's probe.
   void remove_entry_breakpoint(const ProbedFunction& function);
-  void collect_transfers();
   [[nodiscard]] bool becomes_due(const Block& block, core::TimePoint now) {
     return hot_functions_.make_due(functions_[block.function], now);
   }
