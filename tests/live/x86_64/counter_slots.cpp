@@ -6,17 +6,23 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "core/function_copy.h"
+#include "core/page.h"
 #include "live/piped_program.h"
 #include "supervisor/copies/copy_region.h"
 #include "supervisor/injection/code_cave.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
+#include "supervisor/linux/target_memory.h"
 #include "supervisor/linux/wait_status.h"
 #include "supervisor/startup/attach.h"
 #include "supervisor/tracees/world_stop.h"
@@ -175,7 +181,9 @@ TEST(CounterSlots, count_exactly_for_threads_that_come_and_go) {
   ASSERT_TRUE(has_free_counter_segment(program.caller().tid));
   const auto begun = program.begin();
   ASSERT_TRUE(begun) << begun.error().message();
-  EXPECT_EQ(program.slots().capacity(), 1U << 20U);
+  constexpr std::uint64_t kTable =
+      core::TransferTable::kEntries * core::TransferTable::kEntrySize + core::kPageSize;
+  EXPECT_EQ(program.slots().capacity(), ((8U << 20U) - kTable) / 8);
   program.go();
   program.tell_address();
   for (int round = 1; round <= kRounds; ++round) {
@@ -231,6 +239,68 @@ TEST(CounterSlots, are_refused_where_there_are_no_addresses) {
   program.next_round();
   EXPECT_EQ(program.next_line(), "right");
   program.serve_to_the_end();
+}
+
+// What a copy writes is written here: an entry, then how many there are.
+TEST(CounterSlots, hold_transfers_that_are_taken_and_taken_back) {
+  using core::Address;
+  using core::TransferTable;
+  constexpr std::uint32_t kSite = 0x7F00'0040;
+  constexpr Address kTarget{0x1234'5678'9ABC};
+  Counted program({"2", "0", "1"});
+  ASSERT_TRUE(program.begin());
+  CounterSlots& slots = program.slots();
+  const pid_t tid = program.caller().tid;
+  const auto table = slots.transfers_at();
+  const auto base = slots.assign(tid);
+  ASSERT_TRUE(table && base);
+  const TargetMemory memory(tid);
+  const auto put = [&](std::uint64_t at, std::uint64_t value) {
+    EXPECT_TRUE(memory.write(Address{at} + *base, std::as_bytes(std::span(&value, 1))));
+  };
+  // The entry behind the one that the pair would have, which is another's.
+  const std::uint64_t first = TransferTable::first_of(kSite, kTarget);
+  const std::uint64_t other = table->entries + first * TransferTable::kEntrySize;
+  const std::uint64_t entry = other + TransferTable::kEntrySize;
+  put(other + TransferTable::kTarget, 1);
+  put(other + TransferTable::kSite, kSite);
+  put(entry + TransferTable::kTarget, kTarget.value());
+  put(entry + TransferTable::kCount, 5);
+  EXPECT_TRUE(slots.take_transfers().empty());  // an entry begins with its site
+  put(entry + TransferTable::kSite, kSite);
+  const auto expect_taken = [&](std::int64_t count) {
+    const auto taken = slots.take_transfers();
+    ASSERT_EQ(taken.size(), 1U);
+    EXPECT_EQ(taken[0].site, kSite);
+    EXPECT_EQ(taken[0].target, kTarget);
+    EXPECT_EQ(taken[0].count, count);
+  };
+  expect_taken(5);
+  EXPECT_TRUE(slots.take_transfers().empty());
+  slots.take_back_transfer(tid, kSite, kTarget);
+  expect_taken(-1);
+  slots.take_back_transfer(tid, kSite + 8, kTarget);  // there is none
+  EXPECT_TRUE(slots.take_transfers().empty());
+  put(entry + TransferTable::kCount, 11);
+  put(table->used, TransferTable::kEntries / 2);
+  slots.make_room_for_transfers(tid);
+  expect_taken(7);
+  put(entry + TransferTable::kCount, 12);
+  put(table->used, TransferTable::kEntries / 2 + 1);
+  slots.make_room_for_transfers(tid);
+  expect_taken(1);
+  put(entry + TransferTable::kCount, 2);
+  EXPECT_TRUE(slots.take_transfers().empty());  // the entry is gone
+  put(table->lost, 3);
+  EXPECT_EQ(slots.lost_transfers(), 3U);
+  program.go();
+  program.tell_address();
+  ASSERT_EQ(program.next_line(), "1");
+  program.expect_sums(2 + 1);
+  program.next_round();
+  EXPECT_EQ(program.next_line(), "right");
+  program.serve_to_the_end();
+  EXPECT_EQ(slots.lost_transfers(), 3U);
 }
 
 TEST(CounterSlots, are_corrected_and_given_out_again) {

@@ -54,6 +54,26 @@ TEST_F(CopiedFunctionsTest, are_found_by_an_address_in_the_original) {
   EXPECT_EQ(functions_.of(Address{0x9000}), nullptr);
 }
 
+TEST_F(CopiedFunctionsTest, tell_which_landing_a_second_jump_belongs_to) {
+  core::FunctionCopy with = *first_;
+  core::CopyLanding landing;
+  landing.at = Address{0x1004};
+  landing.via = Address{0x1200};  // not in the function
+  landing.via_size = 5;
+  core::CopyLanding breakpoint;
+  breakpoint.at = Address{0x1000};
+  with.landings = {breakpoint, landing};
+  functions_.add(std::make_shared<const core::FunctionCopy>(with));
+  EXPECT_EQ(functions_.leader_of_second_jump(Address{0x1200}), Address{0x1004});
+  EXPECT_FALSE(functions_.leader_of_second_jump(Address{0x1204}));
+  EXPECT_FALSE(functions_.leader_of_second_jump(Address{0x1000}));
+  functions_.add(first_);  // with other landings
+  EXPECT_FALSE(functions_.leader_of_second_jump(Address{0x1200}));
+  functions_.add(std::make_shared<const core::FunctionCopy>(with));
+  functions_.remove(first_->original.begin);
+  EXPECT_FALSE(functions_.leader_of_second_jump(Address{0x1200}));
+}
+
 TEST_F(CopiedFunctionsTest, are_listed_by_a_range_that_overlaps_the_original) {
   const auto in = [this](std::uint64_t begin, std::uint64_t end) {
     return functions_.in({Address{begin}, Address{end}});
