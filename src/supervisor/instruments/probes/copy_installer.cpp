@@ -48,6 +48,7 @@ bool CopyInstaller::create_counters(Tracee& tracee) {
     return false;
   }
   space.slots.emplace(*std::move(slots));
+  space.transfers_taken = core::Clock::now();
   for (Tracee* const other : tracees_.in(code)) {
     if (world->holds(other->id.tid)) {
       give_counters(*other);
