@@ -1,43 +1,14 @@
 #include "analyzer/recursive_descent.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
+#include "analyzer/syscall_flow.h"
 #include "arch/native.h"
 
 namespace sp::analyzer {
 namespace {
 
 constexpr std::byte kLockPrefix{0xF0};
-
-bool is_call(std::span<const std::byte> code, RecursiveDescent::Offset at,
-             const core::Instruction& instruction, std::span<const std::string_view> names) {
-  if (instruction.flow != core::Flow::syscall) {
-    return false;
-  }
-  constexpr RecursiveDescent::Offset kBefore =
-      64;  // find_syscall_sites() looks so far back, and less
-  const RecursiveDescent::Offset begin = at - std::min(at, kBefore);
-  const auto sites =
-      arch::Native::find_syscall_sites(code.subspan(begin, at + instruction.length - begin), names);
-  return !sites.empty() && sites.back().call_at == at - begin;
-}
-
-/// Control comes behind the call in two tasks, or in none: what stands before it is executed once.
-bool makes_task_or_program(std::span<const std::byte> code, RecursiveDescent::Offset at,
-                           const core::Instruction& instruction) {
-  constexpr auto kNames =
-      std::to_array<std::string_view>({"clone", "clone3", "fork", "vfork", "execve", "execveat"});
-  return is_call(code, at, instruction, kNames);
-}
-
-/// Control goes on where a signal came.
-bool ends_handler(std::span<const std::byte> code, RecursiveDescent::Offset at,
-                  const core::Instruction& instruction) {
-  constexpr auto kNames = std::to_array<std::string_view>({"rt_sigreturn"});
-  return is_call(code, at, instruction, kNames);
-}
 
 }  // namespace
 

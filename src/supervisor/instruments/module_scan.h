@@ -31,6 +31,8 @@ class ModuleScan {
   [[nodiscard]] static std::optional<ModuleScan> read(core::ProcessId process, pid_t tid);
 
   [[nodiscard]] const std::vector<core::Mapping>& maps() const { return maps_; }
+  /// A number that says which files' code is where.
+  [[nodiscard]] std::uint64_t files() const;
   /// The modules that `analysis` wants instrumented and whose range `is_known` does not know yet.
   /// Opens their files.
   [[nodiscard]] std::vector<ScannedModule> find_wanted(

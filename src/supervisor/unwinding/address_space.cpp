@@ -68,8 +68,12 @@ const CodeRegion* AddressSpace::find(core::Address address) {
 }
 
 const CodeRegion* AddressSpace::find_mapped(core::Address address) {
-  CodeRegion* const told = find_in(told_, address);
-  return with_module(told != nullptr ? told : find_known(address));
+  if (CodeRegion* const told = find_in(told_, address)) {
+    return with_module(told);
+  }
+  CodeRegion* const known = find_known(address);
+  const bool is_file = known != nullptr && known->module != nullptr && known->module != jit_;
+  return is_file && !told_.empty() ? nullptr : with_module(known);
 }
 
 const CodeRegion* AddressSpace::with_module(CodeRegion* region) {

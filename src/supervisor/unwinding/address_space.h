@@ -50,9 +50,9 @@ class AddressSpace {
 
   /// The code at an address; null if there is none. Valid until the next call that is not const.
   const CodeRegion* find(core::Address address);
-  /// The same by the last snapshot that is followed, or by the last maps if that has no code there;
-  /// reads none. What was counted before a library came or went is told before the next snapshot,
-  /// but what /proc shows may be newer.
+  /// The same by the last snapshot that is followed, or, for code of no file that it does not have,
+  /// by the last maps; reads none. What was counted before a library came or went is told before
+  /// the next snapshot, but what /proc shows may be newer.
   const CodeRegion* find_mapped(core::Address address);
   /// The address of a module offset; nothing if it is in no known code of the module.
   [[nodiscard]] std::optional<core::Address> address_of(core::ModuleOffset where) const;

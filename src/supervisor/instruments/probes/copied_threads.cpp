@@ -27,12 +27,6 @@ void correct(const Tracee& tracee, const CountCorrection& correction) {
   }
 }
 
-void make_room_for_transfers(const ProbedThread& thread) {
-  if (thread.counts_in != nullptr) {
-    thread.counts_in->slots->make_room_for_transfers(thread.tid);
-  }
-}
-
 }  // namespace
 
 void look_outside_of_copy(const Tracee& tracee) {

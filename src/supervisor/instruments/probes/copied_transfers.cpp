@@ -6,7 +6,6 @@
 
 #include "arch/native.h"
 #include "supervisor/breakpoints/edge_flow.h"
-#include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
@@ -78,6 +77,12 @@ void take_back_transfer(const Tracee& tracee, const ptrace::Registers& registers
       copy != nullptr && is_counted ? transfer_at(tracee, *copy, registers) : std::nullopt;
   if (transfer) {
     code.copy_space()->slots->take_back_transfer(tracee.id.tid, transfer->site, transfer->target);
+  }
+}
+
+void make_room_for_transfers(const ProbedThread& thread) {
+  if (thread.counts_in != nullptr) {
+    thread.counts_in->slots->make_room_for_transfers(thread.tid);
   }
 }
 

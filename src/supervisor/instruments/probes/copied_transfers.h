@@ -2,6 +2,7 @@
 
 #include "core/clock.h"
 #include "core/function_copy.h"
+#include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/tracees/tracee.h"
 
@@ -17,5 +18,8 @@ void count_transfer(const Tracee& tracee, const core::FunctionCopy& copy,
 /// front of a kept call it always has.
 void take_back_transfer(const Tracee& tracee, const ptrace::Registers& registers,
                         bool is_transferred);
+
+/// Of a thread that is stopped, and not at work on its table.
+void make_room_for_transfers(const ProbedThread& thread);
 
 }  // namespace sp::supervisor

@@ -60,6 +60,10 @@ class FunctionCopies {
     return std::exchange(new_targets_, {});
   }
   [[nodiscard]] bool is_new_target(core::Address at) const { return new_targets_.contains(at); }
+  /// The code that was there is gone.
+  void forget_targets(core::AddressRange range) {
+    new_targets_.erase(new_targets_.lower_bound(range.begin), new_targets_.lower_bound(range.end));
+  }
   /// Some were lost: those since `seen` are not all known.
   void end_transfers(BlockTable& blocks, core::TimePoint seen);
   /// No thread runs in the function any more: it is unmapped.

@@ -62,6 +62,8 @@ class FunctionIndex {
   /// All functions, by number.
   [[nodiscard]] std::deque<ProbedFunction>& all() { return functions_; }
   [[nodiscard]] const std::deque<ProbedFunction>& all() const { return functions_; }
+  /// Which files were mapped when the analyzer was told last: a number that ModuleProbes computes.
+  [[nodiscard]] std::uint64_t& files_told() { return files_told_; }
 
  private:
   using Numbers = std::vector<std::uint32_t>;
@@ -73,6 +75,7 @@ class FunctionIndex {
   std::deque<ProbedFunction> functions_;
   Numbers by_address_;  // functions of the modules, by their bounds
   bool is_all_seen_ = true;
+  std::uint64_t files_told_ = 0;
 };
 
 }  // namespace sp::supervisor

@@ -214,6 +214,10 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
     tell_maps();
     code.forget_module(range);
   }
+  if (std::uint64_t& before = code.functions().files_told(); before != scan->files()) {
+    before = scan->files();
+    tell_maps();  // also of files without probes, to which counted code may lead
+  }
   code.set_maps(scan->maps());
   const auto is_known = [&code](core::AddressRange range) { return code.is_instrumented(range); };
   for (const ScannedModule& module : scan->find_wanted(analysis_, is_known)) {

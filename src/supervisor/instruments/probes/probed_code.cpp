@@ -54,6 +54,7 @@ void ProbedCode::forget_module(core::AddressRange mapped) {
     patches_.remove_exits(copy->range());
     copies_.end(*functions_.at(copy->original.begin));
   }
+  copies_.forget_targets(mapped);
   patches_.forget(mapped);
   modules_with_stubs_.erase(mapped.begin);
   functions_.remove_module(mapped);

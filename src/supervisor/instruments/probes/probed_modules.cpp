@@ -34,6 +34,7 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
                        CodeAnalysis::File file) {
   const auto controlled =
       code.trace() && file.image ? code.analysis().controlled(file) : Controlled{};
+  code.copies().forget_targets(mapped);
   code.functions().add_module({mapped, plan.is_whole, since, std::move(file), bias});
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -61,6 +62,16 @@ std::vector<std::byte> fetch_gap_behind(ProbedCode& code, const ProbedFunction& 
   std::vector<std::byte> bytes(gap.size());
   bytes.resize(code.fetch(gap.begin, bytes));
   return bytes;
+}
+
+std::optional<CopyRefusal> refuse(ProbedCode& code, const ProbedFunction& function,
+                                  const core::CodeReferences& references) {
+  // Gates and the loader's function tell by their stops, which copies do not have.
+  if (has_gate_in(code, function.bounds) || code.is_in_loader_function(function.bounds.begin)) {
+    return CopyRefusal::unmovable;
+  }
+  return references.has_restartable_sequences ? std::optional(CopyRefusal::restartable_sequence)
+                                              : std::nullopt;
 }
 
 bool has_indirect_transfers(ProbedCode& code, const ProbedFunction& function) {
@@ -173,17 +184,13 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   if (module == nullptr || module->file.image == nullptr) {
     return tl::unexpected(CopyRefusal::not_mapped);
   }
-  // Gates and the loader's function tell by their stops, which copies do not have.
-  if (has_gate_in(code, function.bounds) || code.is_in_loader_function(function.bounds.begin)) {
-    return tl::unexpected(CopyRefusal::unmovable);
+  const core::CodeReferences& references = *analysis_.references(module->file);
+  if (const auto refusal = refuse(code, function, references)) {
+    return tl::unexpected(*refusal);
   }
   std::vector<std::byte> bytes(function.bounds.size());
   if (code.fetch(function.bounds.begin, bytes) != bytes.size()) {
     return tl::unexpected(CopyRefusal::not_mapped);
-  }
-  const core::CodeReferences& references = *analysis_.references(module->file);
-  if (references.has_restartable_sequences) {
-    return tl::unexpected(CopyRefusal::restartable_sequence);
   }
   instrument_stubs(code, *module, references.stubs);
   auto ways_in = WaysIntoFunctions(code, analysis_, references, module->bias).find(function);
