@@ -16,27 +16,27 @@ namespace sp::core {
 
 /// A thread's table of the transfers that its copies have counted: how often control went from one
 /// place to another by a return or an indirect call or jump. Offsets from the base of the thread's
-/// counter segment. The thread alone adds entries, and doubles the part of the table that it uses
-/// when three quarters of that are in use, from one entry up to kEntries. Then it finds the
-/// entries of before elsewhere, or no more: there may be several of a pair, which add up.
+/// counter segment. Entries are added by the thread alone: the first free one from first_of() on is
+/// a pair's.
 struct TransferTable {
   static constexpr std::uint32_t kEntries = 1U << 16U;
   static constexpr std::uint64_t kEntrySize = 32;
   static constexpr std::uint64_t kTarget = 0;  // offsets in an entry
   static constexpr std::uint64_t kCount = 8;
   static constexpr std::uint64_t kSite = 16;  // 32 bits; 0: the entry is free
-  static constexpr std::uint32_t kLargestMask =
-      (kEntries - 1) * static_cast<std::uint32_t>(kEntrySize);
+  /// So many entries are used at most: one that is free ends each search.
+  static constexpr std::uint32_t kMost = kEntries / 4 * 3;
 
   std::uint64_t entries = 0;
-  /// 32 bits: the offset of the last entry that is used now. All of these words begin at 0.
-  std::uint64_t mask = 0;
-  std::uint64_t room = 0;  // 32 bits: so many may be added before that doubles; signed
-  std::uint64_t lost = 0;  // 64 bits: transfers that found no room
+  std::uint64_t used = 0;  // 32 bits: entries in use
+  std::uint64_t lost = 0;  // 64 bits: transfers that found none free
 
-  /// What is added to a target, to find its entry. `site` is a number of the copied block's own.
+  /// Of a pair. `site` is a number of the copied block's own, not 0.
   [[nodiscard]] static constexpr std::uint32_t spread(std::uint32_t site) {
     return site * 0x9E3779B1U >> 16U;
+  }
+  [[nodiscard]] static constexpr std::uint32_t first_of(std::uint32_t site, Address target) {
+    return (static_cast<std::uint32_t>(target.value()) + spread(site)) & (kEntries - 1);
   }
 };
 

@@ -48,7 +48,7 @@ class TransferJumps {
  private:
   std::vector<CopiedInstruction>& instructions_;
   std::size_t first_;
-  std::array<std::size_t, 9> places_{};
+  std::array<std::size_t, 8> places_{};
   std::vector<std::pair<std::size_t, arch::x86_64::TransferStep::Label>> jumps_;
 };
 

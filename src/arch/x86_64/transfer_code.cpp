@@ -64,10 +64,9 @@ class TransferCodeMaker {
       return std::nullopt;
     }
     add(*load);
-    add(code({0x8D, 0x88}, {TransferTable::spread(site_)})).label =
-        Label::find;                                     // lea (%rax), %ecx
-    add(code({0xC1, 0xE1, 5}));                          // shl $5, %ecx
-    add(code({0x65, 0x23, 0x0C, 0x25}, {table_.mask}));  // and
+    add(code({0x8D, 0x88}, {TransferTable::spread(site_)}));  // lea spread(%rax), %ecx
+    add(code({0x0F, 0xB7, 0xC9}));                            // movzwl %cx, %ecx
+    add(code({0xC1, 0xE1, 5}));                               // shl $5, %ecx
     search();
     restore();
     TransferCode made;
@@ -135,36 +134,20 @@ class TransferCodeMaker {
     add(code({0x65, 0x83, 0xB9}, {table_.entries + TransferTable::kSite})).label = Label::next;
     steps_.back().code.append({0});  // cmpl $0
     add_jump(jump({0x74}, 1), Label::add);
-    add(code({0x83, 0xC1, TransferTable::kEntrySize}));  // add
-    add(code({0x65, 0x23, 0x0C, 0x25}, {table_.mask}));  // and
+    add(code({0x83, 0xC1, TransferTable::kEntrySize}));                                    // add
+    add(code({0x81, 0xE1}, {(TransferTable::kEntries - 1) * TransferTable::kEntrySize}));  // and
     add_jump(jump({0xE9}, 4), Label::search);
   }
 
   /// The target before the site, which makes it an entry.
   void add_entry() {
-    add(code({0x65, 0xFF, 0x0C, 0x25}, {table_.room})).label = Label::add;          // decl
-    add_jump(jump({0x78}, 1), Label::grow);                                         // js
+    add(code({0x65, 0x81, 0x3C, 0x25}, {table_.used, TransferTable::kMost})).label = Label::add;
+    add_jump(jump({0x73}, 1), Label::lost);                                         // jae
+    add(code({0x65, 0xFF, 0x04, 0x25}, {table_.used}));                             // incl
     add(code({0x65, 0x48, 0x89, 0x81}, {table_.entries}));                          // mov %rax
     add(code({0x65, 0xC7, 0x81}, {table_.entries + TransferTable::kSite, site_}));  // movl
     add_jump(jump({0xE9}, 4), Label::count);
-    grow();
-  }
-
-  /// Each value is computed from one that was read once: should two threads use the same table,
-  /// it is never larger than it may be.
-  void grow() {
-    add(code({0x65, 0x8B, 0x0C, 0x25}, {table_.mask})).label = Label::grow;  // mov, %ecx
-    add(code({0x81, 0xF9}, {TransferTable::kLargestMask}));                  // cmp
-    add_jump(jump({0x73}, 1), Label::lost);                                  // jae
-    add(code({0x8D, 0x4C, 0x09, TransferTable::kEntrySize}));                // lea 32(%rcx,%rcx)
-    add(code({0x65, 0x89, 0x0C, 0x25}, {table_.mask}));
-    // Of the entries that there are more, three quarters.
-    add(code({0x8D, 0x4C, 0x49, 3 * TransferTable::kEntrySize}));  // lea 96(%rcx,%rcx,2), %ecx
-    add(code({0xC1, 0xE9, 8}));                                    // shr $8, %ecx
-    add(code({0x65, 0x89, 0x0C, 0x25}, {table_.room}));
-    add_jump(jump({0xE9}, 4), Label::find);
-    add(code({0x65, 0xC7, 0x04, 0x25}, {table_.room, 0})).label = Label::lost;  // movl $0
-    add(code({0x65, 0x48, 0xFF, 0x04, 0x25}, {table_.lost}));                   // incq
+    add(code({0x65, 0x48, 0xFF, 0x04, 0x25}, {table_.lost})).label = Label::lost;  // incq
     is_transferred_ = true;
     add_jump(jump({0xE9}, 4), Label::restore);
   }

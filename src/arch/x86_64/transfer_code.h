@@ -11,7 +11,7 @@ namespace sp::arch::x86_64 {
 
 /// An instruction of the code that counts a transfer.
 struct TransferStep {
-  enum class Label : std::uint8_t { none, find, search, next, add, grow, count, restore, lost };
+  enum class Label : std::uint8_t { none, search, next, add, count, restore, lost };
 
   MovedInstruction code;
   core::CopyUndo undo;  // when it is the next one

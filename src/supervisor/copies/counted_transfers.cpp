@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -26,24 +27,6 @@ std::uint32_t site_of(std::span<std::uint64_t> entry) {
   return static_cast<std::uint32_t>(load(entry[kSiteWord]));
 }
 
-/// Calls `use` with each of a slot's entries that is not free.
-template <typename Use>
-void for_each_entry(const CounterMemory& memory, std::uint32_t slot, const Use& use) {
-  const auto words = memory.table();
-  if (!words) {
-    return;
-  }
-  memory.for_each_piece(slot, words->entries, kTableWords,
-                        [&](std::uint32_t /*word*/, std::span<std::uint64_t> piece) {
-                          for (; piece.size() >= kWordsOfEntry;
-                               piece = piece.subspan(kWordsOfEntry)) {
-                            if (site_of(piece) != 0) {
-                              use(piece.first(kWordsOfEntry));
-                            }
-                          }
-                        });
-}
-
 }  // namespace
 
 std::optional<TransferTable> CounterSlots::transfers_at() const {
@@ -51,19 +34,31 @@ std::optional<TransferTable> CounterSlots::transfers_at() const {
   if (!words) {
     return std::nullopt;
   }
-  return TransferTable{counters_at(words->entries), counters_at(words->mask),
-                       counters_at(words->room), counters_at(words->lost)};
+  return TransferTable{counters_at(words->entries), counters_at(words->used),
+                       counters_at(words->lost)};
 }
 
 void CounterSlots::take_transfers(std::uint32_t slot, std::vector<Transfers>& to) const {
-  for_each_entry(memory_, slot, [&to](std::span<std::uint64_t> entry) {
-    const std::uint64_t count = load(entry[kCountWord]);
-    const std::uint64_t more = count - std::exchange(entry[kTakenWord], count);
-    if (more != 0) {
-      to.push_back(
-          {site_of(entry), core::Address{entry[kTargetWord]}, static_cast<std::int64_t>(more)});
-    }
-  });
+  const auto words = memory_.table();
+  if (!words) {
+    return;
+  }
+  memory_.for_each_piece(
+      slot, words->entries, kTableWords,
+      [&](std::uint32_t /*word*/, std::span<std::uint64_t> piece) {
+        for (; piece.size() >= kWordsOfEntry; piece = piece.subspan(kWordsOfEntry)) {
+          const std::uint32_t site = site_of(piece);
+          if (site == 0) {
+            continue;
+          }
+          const std::uint64_t count = load(piece[kCountWord]);
+          if (const std::uint64_t more = count - std::exchange(piece[kTakenWord], count);
+              more != 0) {
+            to.push_back(
+                {site, core::Address{piece[kTargetWord]}, static_cast<std::int64_t>(more)});
+          }
+        }
+      });
 }
 
 void CounterSlots::end_transfers(std::uint32_t slot) {
@@ -95,24 +90,21 @@ std::uint64_t CounterSlots::lost_transfers() const {
 }
 
 void CounterSlots::make_room_for_transfers(pid_t tid) {
-  constexpr std::int32_t kLittle = TransferTable::kEntries / 4;
   const auto words = memory_.table();
   const auto found = slot_of_.find(tid);
   if (!words || found == slot_of_.end()) {
     return;
   }
-  const std::uint32_t slot = found->second;
-  const std::span<std::uint64_t> all = memory_.words_of(slot);
-  if (all[words->mask] != TransferTable::kLargestMask ||
-      static_cast<std::int32_t>(all[words->room]) > kLittle) {
+  const std::span<std::uint64_t> all = memory_.words_of(found->second);
+  if (all[words->used] <= TransferTable::kEntries / 2) {
     return;
   }
-  if (uncounted_.contains(tid)) {
-    memory_.empty(slot, words->mask);
-    return;
+  if (!uncounted_.contains(tid)) {
+    take_transfers(found->second, ended_transfers_);
   }
-  end_transfers(slot);
-  memory_.empty(slot, words->mask);
+  const auto table = all.subspan(words->entries, kTableWords);
+  std::fill(table.begin(), table.end(), 0);
+  all[words->used] = 0;
 }
 
 void CounterSlots::take_back_transfer(pid_t tid, std::uint32_t site, core::Address target) {
@@ -121,13 +113,19 @@ void CounterSlots::take_back_transfer(pid_t tid, std::uint32_t site, core::Addre
   if (!words || found == slot_of_.end()) {
     return;
   }
-  bool is_done = false;
-  for_each_entry(memory_, found->second, [&](std::span<std::uint64_t> entry) {
-    if (!is_done && site_of(entry) == site && entry[kTargetWord] == target.value()) {
-      --entry[kCountWord];
-      is_done = true;
+  const auto table = memory_.words_of(found->second).subspan(words->entries, kTableWords);
+  std::uint32_t index = TransferTable::first_of(site, target);
+  for (std::uint32_t looked = 0; looked < TransferTable::kEntries; ++looked) {
+    const auto entry = table.subspan(std::size_t{index} * kWordsOfEntry, kWordsOfEntry);
+    if (site_of(entry) == 0) {
+      return;
     }
-  });
+    if (site_of(entry) == site && entry[kTargetWord] == target.value()) {
+      --entry[kCountWord];
+      return;
+    }
+    index = (index + 1) % TransferTable::kEntries;
+  }
 }
 
 }  // namespace sp::supervisor

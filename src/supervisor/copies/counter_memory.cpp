@@ -204,7 +204,7 @@ std::optional<CounterMemory::TableWords> CounterMemory::table() const {
   }
   const auto entries = static_cast<std::uint32_t>((slot_size_ - kEntries) / kCounterSize);
   const auto before = static_cast<std::uint32_t>(entries - core::kPageSize / kCounterSize);
-  return TableWords{entries, before, before + 1, before + 2};
+  return TableWords{entries, before, before + 1};
 }
 
 const CounterMemory::Batch& CounterMemory::batch_of(std::uint32_t slot) const {
@@ -241,11 +241,9 @@ std::uint64_t CounterMemory::base_of(std::uint32_t slot) const {
   return batch.at + (slot - batch.first) * slot_size_ - base_;
 }
 
-void CounterMemory::empty(std::uint32_t slot, std::uint32_t first) {
-  const std::uint64_t skipped = first * kCounterSize;
+void CounterMemory::empty(std::uint32_t slot) {
   (void)::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                    static_cast<off_t>(slot * slot_size_ + skipped),
-                    static_cast<off_t>(slot_size_ - skipped));
+                    static_cast<off_t>(slot * slot_size_), static_cast<off_t>(slot_size_));
 }
 
 void CounterMemory::unmap(const RemoteCaller& caller) const {

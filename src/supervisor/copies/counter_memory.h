@@ -33,15 +33,14 @@ class CounterMemory {
   /// The words of the table; nothing if there is none.
   struct TableWords {
     std::uint32_t entries = 0;
-    std::uint32_t mask = 0;
-    std::uint32_t room = 0;
+    std::uint32_t used = 0;
     std::uint32_t lost = 0;
   };
   [[nodiscard]] std::optional<TableWords> table() const;
   /// Counters that a slot has.
   [[nodiscard]] std::uint32_t counters() const {
     const auto words = table();
-    return words ? words->mask : capacity();
+    return words ? words->used : capacity();
   }
   /// How many there are, slot 0 included.
   [[nodiscard]] std::uint32_t slots() const;
@@ -54,10 +53,8 @@ class CounterMemory {
   using Use = std::function<void(std::uint32_t counter, std::span<std::uint64_t> words)>;
   void for_each_piece(std::uint32_t slot, std::uint32_t first, std::uint32_t count,
                       const Use& use) const;
-  /// Gives the slot's pages back; its words are 0.
-  void empty(std::uint32_t slot) { empty(slot, 0); }
-  /// Those from a word on, at the beginning of a page.
-  void empty(std::uint32_t slot, std::uint32_t first);
+  /// Gives the slot's pages back; its counters are 0.
+  void empty(std::uint32_t slot);
 
  private:
   /// A mapping of ours, unmapped at the end.

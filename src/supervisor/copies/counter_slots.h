@@ -77,8 +77,8 @@ class CounterSlots {
   [[nodiscard]] std::vector<Transfers> take_transfers();
   /// Transfers that found a full table, in all.
   [[nodiscard]] std::uint64_t lost_transfers() const;
-  /// Of a thread that is stopped, and not at work on its table: makes room in it if there is not
-  /// much.
+  /// Of a thread that is stopped, and not at work on its table: makes room in it if it is half
+  /// full.
   void make_room_for_transfers(pid_t tid);
   /// One that a thread, which is stopped, has counted and will not make.
   void take_back_transfer(pid_t tid, std::uint32_t site, core::Address target);

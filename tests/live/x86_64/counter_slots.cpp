@@ -258,7 +258,9 @@ TEST(CounterSlots, hold_transfers_that_are_taken_and_taken_back) {
   const auto put = [&](std::uint64_t at, std::uint64_t value) {
     EXPECT_TRUE(memory.write(Address{at} + *base, std::as_bytes(std::span(&value, 1))));
   };
-  const std::uint64_t other = table->entries + 100 * TransferTable::kEntrySize;
+  // The entry behind the one that the pair would have, which is another's.
+  const std::uint64_t first = TransferTable::first_of(kSite, kTarget);
+  const std::uint64_t other = table->entries + first * TransferTable::kEntrySize;
   const std::uint64_t entry = other + TransferTable::kEntrySize;
   put(other + TransferTable::kTarget, 1);
   put(other + TransferTable::kSite, kSite);
@@ -280,18 +282,16 @@ TEST(CounterSlots, hold_transfers_that_are_taken_and_taken_back) {
   slots.take_back_transfer(tid, kSite + 8, kTarget);  // there is none
   EXPECT_TRUE(slots.take_transfers().empty());
   put(entry + TransferTable::kCount, 11);
-  put(table->mask, TransferTable::kLargestMask);
-  put(table->room, TransferTable::kEntries / 4 + 1);
+  put(table->used, TransferTable::kEntries / 2);
   slots.make_room_for_transfers(tid);
   expect_taken(7);
   put(entry + TransferTable::kCount, 12);
-  put(table->room, std::uint32_t(-1));
-  put(table->lost, 2);
+  put(table->used, TransferTable::kEntries / 2 + 1);
   slots.make_room_for_transfers(tid);
   expect_taken(1);
   put(entry + TransferTable::kCount, 2);
   EXPECT_TRUE(slots.take_transfers().empty());  // the entry is gone
-  put(table->lost, 1);
+  put(table->lost, 3);
   EXPECT_EQ(slots.lost_transfers(), 3U);
   program.go();
   program.tell_address();

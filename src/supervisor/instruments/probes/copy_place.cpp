@@ -16,7 +16,7 @@ std::uint64_t largest_copy(const ProbedFunction& function, const core::ControlFl
                            CopyDetail detail) {
   constexpr std::uint64_t kCodeFactor = 3;
   constexpr std::uint64_t kOfBlock = 96;
-  constexpr std::uint64_t kOfTransfer = 288;
+  constexpr std::uint64_t kOfTransfer = 192;
   const auto transfers =
       std::count_if(graph.blocks.begin(), graph.blocks.end(), [](const core::BasicBlock& block) {
         const core::Flow flow = block.last.flow;

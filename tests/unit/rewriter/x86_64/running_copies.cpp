@@ -246,8 +246,7 @@ RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& pa
   core::CopyPlace place{region_.begin, region_.size(), kCounters};
   if (options.counts_transfers) {
     const std::uint64_t entries = kCounters + 8 * kMostCounters;
-    const std::uint64_t behind = entries + 8 * kTableWords;
-    place.transfers = {entries, behind, behind + 8, behind + 16};
+    place.transfers = {entries, entries + 8 * kTableWords, entries + 8 * kTableWords + 8};
   }
   for (std::size_t i = 0; i < functions->size(); ++i) {
     const ElfFunction function = functions->at(i);
@@ -266,7 +265,7 @@ RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& pa
     copies_.push_back(std::move(*copy));
   }
   SP_CHECK(place.counters <= kCounters + 8 * kMostCounters);
-  counters.assign(kMostCounters + kTableWords + 3, 0);
+  counters.assign(kMostCounters + kTableWords + 2, 0);
   set_gs(std::bit_cast<std::uint64_t>(counters.data()) - kCounters);
   running = &copies_;
   breakpoints.clear();
@@ -336,8 +335,7 @@ WaysTaken RunningCopies::transfers() const {
   for (std::size_t i = 0; i < core::TransferTable::kEntries; ++i) {
     const std::uint64_t* const entry = &counters[kMostCounters + 4 * i];
     if (entry[2] != 0) {
-      ways[{from.at(static_cast<std::uint32_t>(entry[2])), place_of(Address{entry[0]})}] +=
-          entry[1];
+      ways[{from.at(static_cast<std::uint32_t>(entry[2])), place_of(Address{entry[0]})}] = entry[1];
     }
   }
   return ways;
