@@ -31,9 +31,6 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
              options_.follow_exec),
       release_(run_, lifecycle_, timer_, instrument_.get()) {
   lifecycle_.use(instrument_.get());
-  sampler_.call_before_maps([this](const TracedProcess& process, core::ThreadId thread) {
-    lifecycle_.flush_own(process, thread);
-  });
 }
 
 void Supervisor::run() {

@@ -156,9 +156,6 @@ void Sampler::send_maps(TracedProcess& process, core::ThreadId thread, core::Tim
     }
   }
   process.maps_reading = core::Clock::now() - now;
-  if (send_counts_) {
-    send_counts_(process, thread);
-  }
   outbox_.deliver({process.id, thread, now, std::move(mapped)});
 }
 

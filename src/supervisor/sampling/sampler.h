@@ -2,9 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <random>
-#include <utility>
 
 #include "core/messages.h"
 #include "supervisor/channels/outbox.h"
@@ -37,9 +35,6 @@ class Sampler {
   /// Sends the sample, now that the thread runs again. False if it had to be dropped.
   bool send_sample();
 
-  /// What was counted so far means what the maps said until now: `send` is called before new ones.
-  using SendCounts = std::function<void(const TracedProcess& process, core::ThreadId thread)>;
-  void call_before_maps(SendCounts send) { send_counts_ = std::move(send); }
   /// Sends the process's maps to the analyzer. Works as long as `thread` is alive.
   void send_maps(TracedProcess& process, core::ThreadId thread, core::TimePoint now);
 
@@ -62,7 +57,6 @@ class Sampler {
 
   SamplerOptions options_;
   Outbox& outbox_;
-  SendCounts send_counts_;
   SamplerCounts counts_;
   std::mt19937_64 random_;
   core::Duration quickest_ = std::chrono::seconds(1);  // stop so far
