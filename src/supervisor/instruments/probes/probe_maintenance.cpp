@@ -111,7 +111,7 @@ void ProbeMaintenance::charge_copies(const Tracee& tracee) {
   code.collect_copies();
   code.collect_transfers();
   for (const Address at : code.copies().take_new_targets()) {
-    if (code.needs_instrumentation(at) && !code.is_awaiting_entry(at)) {
+    if (!code.is_in_function(at) && code.needs_instrumentation(at)) {
       counter_.discover(code, at, now);
     }
   }
