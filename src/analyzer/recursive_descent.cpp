@@ -79,7 +79,8 @@ void RecursiveDescent::follow(Task task) {
       return;
     }
     auto instruction = decode_at(at);
-    if (instruction && ends_handler(code_, at, *instruction)) {
+    const BehindCall behind = instruction ? behind_call(code_, at, *instruction) : BehindCall::once;
+    if (behind == BehindCall::never) {
       instruction->flow = core::Flow::stop;
     }
     if (!instruction || instruction->length > marks_.size() - at) {
@@ -102,7 +103,7 @@ void RecursiveDescent::follow(Task task) {
       return;
     }
     const bool begins_block =
-        instruction->flow == core::Flow::branch || makes_task_or_program(code_, at, *instruction);
+        instruction->flow == core::Flow::branch || behind == BehindCall::in_two_or_none;
     role = begins_block ? kLeader : std::uint8_t{0};
     at = next;
   }

@@ -25,6 +25,11 @@ enum class Flow : std::uint8_t {
   return flow != Flow::next && flow != Flow::syscall;
 }
 
+/// True where the instruction takes its destination from a register or from memory.
+[[nodiscard]] constexpr bool is_indirect(Flow flow) {
+  return flow == Flow::ret || flow == Flow::indirect_call || flow == Flow::indirect_jump;
+}
+
 /// One decoded machine instruction.
 struct Instruction {
   Address address;

@@ -93,9 +93,7 @@ class CodeMaker {
   }
 
   [[nodiscard]] bool counts_transfer(const SourceInstruction& source) const {
-    const Flow flow = source.instruction.flow;
-    return place_.transfers && function_.allow_spill &&
-           (flow == Flow::ret || flow == Flow::indirect_call || flow == Flow::indirect_jump);
+    return place_.transfers && function_.allow_spill && is_indirect(source.instruction.flow);
   }
 
   /// The last instruction of a unit, with what counts it.

@@ -111,7 +111,7 @@ TEST_F(CopiesCount, every_block_of_every_module_that_exact_mode_counts) {
 }
 
 TEST_F(CopiesCount, every_way_of_every_module_that_exact_mode_counts) {
-  const std::set<std::string> kWays{"jump", "taken", "call", "return", "indirect", "flow"};
+  const std::set<std::string> kWays{"jump", "taken", "call", "return", "indirect"};
   const Words program{target("indirect_ways"), "40"};
   const Profiled copies = profile(first_, {"-q", "--no-aslr", "--single=copies"}, program);
   const Profiled exact = profile(second_, {"-q", "--no-aslr", "--single"}, program);

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "arch/x86_64/flags.h"
+
 namespace sp::arch::x86_64 {
 
 core::Address pc(const Registers& registers) { return core::Address{registers.rip}; }

@@ -21,10 +21,11 @@ class EdgeCounts {
   /// `to`.
   [[nodiscard]] Edge& at(core::Address from, core::Address to, core::EdgeFlow flow);
 
-  static void count(Edge& edge, core::TimePoint now) {
-    if (edge.hits++ == 0) {
+  static void count(Edge& edge, core::TimePoint now, std::uint64_t times = 1) {
+    if (edge.hits == 0) {
       edge.first = now;
     }
+    edge.hits += times;
     edge.last = now;
   }
 

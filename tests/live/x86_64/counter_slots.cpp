@@ -175,6 +175,17 @@ class Counted {
   std::uint64_t grown_ = 0;
 };
 
+/// Its only one, in which each of so many threads counts.
+void run_one_round(Counted& program, std::uint64_t threads) {
+  program.go();
+  program.tell_address();
+  ASSERT_EQ(program.next_line(), "1");
+  program.expect_sums(threads);
+  program.next_round();
+  EXPECT_EQ(program.next_line(), "right");
+  program.serve_to_the_end();
+}
+
 TEST(CounterSlots, count_exactly_for_threads_that_come_and_go) {
   constexpr int kRounds = 50;
   Counted program({"8", "8", std::to_string(kRounds)});
@@ -219,13 +230,7 @@ TEST(CounterSlots, are_fewer_and_shorter_where_addresses_are_scarce) {
   const auto begun = program.begin();
   ASSERT_TRUE(begun) << begun.error().message();
   EXPECT_EQ(program.slots().capacity(), (1U << 20U) / 8);
-  program.go();
-  program.tell_address();
-  ASSERT_EQ(program.next_line(), "1");
-  program.expect_sums(2 + 1);
-  program.next_round();
-  EXPECT_EQ(program.next_line(), "right");
-  program.serve_to_the_end();
+  ASSERT_NO_FATAL_FAILURE(run_one_round(program, 2 + 1));
 }
 
 TEST(CounterSlots, are_refused_where_there_are_no_addresses) {
@@ -293,13 +298,7 @@ TEST(CounterSlots, hold_transfers_that_are_taken_and_taken_back) {
   EXPECT_TRUE(slots.take_transfers().empty());  // the entry is gone
   put(table->lost, 3);
   EXPECT_EQ(slots.lost_transfers(), 3U);
-  program.go();
-  program.tell_address();
-  ASSERT_EQ(program.next_line(), "1");
-  program.expect_sums(2 + 1);
-  program.next_round();
-  EXPECT_EQ(program.next_line(), "right");
-  program.serve_to_the_end();
+  ASSERT_NO_FATAL_FAILURE(run_one_round(program, 2 + 1));
   EXPECT_EQ(slots.lost_transfers(), 3U);
 }
 

@@ -22,6 +22,15 @@ TEST(X86Registers, lie_where_the_kernel_puts_them) {
   EXPECT_EQ(offsetof(x86_64::Registers, gs), 26U * 8U);
 }
 
+TEST(X86Registers, get_flags_back_as_lahf_and_seto_save_them) {
+  x86_64::Registers registers;
+  registers.eflags = 0x247;                  // carry, parity, zero, interrupts
+  x86_64::restore_flags(registers, 0x9101);  // sign, adjust, carry; overflow
+  EXPECT_EQ(registers.eflags, 0xA93U);
+  x86_64::restore_flags(registers, 0x4600);  // zero, parity
+  EXPECT_EQ(registers.eflags, 0x246U);
+}
+
 TEST(X86Registers, go_to_dwarf_in_the_order_of_the_psabi) {
   x86_64::Registers registers;
   registers.rax = 100;

@@ -18,11 +18,8 @@ std::uint64_t largest_copy(const ProbedFunction& function, const core::ControlFl
   constexpr std::uint64_t kOfBlock = 96;
   constexpr std::uint64_t kOfTransfer = 192;
   const auto transfers =
-      std::count_if(graph.blocks.begin(), graph.blocks.end(), [](const core::BasicBlock& block) {
-        const core::Flow flow = block.last.flow;
-        return flow == core::Flow::ret || flow == core::Flow::indirect_call ||
-               flow == core::Flow::indirect_jump;
-      });
+      std::count_if(graph.blocks.begin(), graph.blocks.end(),
+                    [](const auto& block) { return core::is_indirect(block.last.flow); });
   const bool are_counted = detail == CopyDetail::and_transfers;
   return kCodeFactor * function.bounds.size() + kOfBlock * graph.blocks.size() + kOfBlock +
          (are_counted ? kOfTransfer * static_cast<std::uint64_t>(transfers) : 0);

@@ -134,8 +134,7 @@ void FunctionCopies::add_transfers(std::span<const CounterSlots::Transfers> tran
       if (edge.last == core::TimePoint{}) {
         new_targets_.insert(one.target);
       }
-      EdgeCounts::count(edge, now);
-      edge.hits += static_cast<std::uint64_t>(one.count) - 1;
+      EdgeCounts::count(edge, now, static_cast<std::uint64_t>(one.count));
     } else {
       edge.hits -= std::min(edge.hits, static_cast<std::uint64_t>(-one.count));
     }
@@ -256,9 +255,7 @@ void FunctionCopies::add(core::Address from, CopiedWays::Way& way, std::int64_t 
     return;
   }
   way.taken = static_cast<std::uint64_t>(count);
-  EdgeCounts::Edge& edge = edges_.at(from, way.to, way.flow);
-  EdgeCounts::count(edge, now);
-  edge.hits += static_cast<std::uint64_t>(more) - 1;
+  EdgeCounts::count(edges_.at(from, way.to, way.flow), now, static_cast<std::uint64_t>(more));
 }
 
 std::vector<FunctionCopies::FunctionUse> FunctionCopies::take_uses() {

@@ -106,6 +106,29 @@ TEST_F(ThreadMoves, undo_a_half_done_sequence) {
   }
 }
 
+TEST_F(ThreadMoves, undo_what_counts_a_transfer) {
+  constexpr std::uint8_t kSecond = 1;
+  copy_.undos[1] = {152, kSpilled, 16, kSecond, 8, -8};
+  copy_.map[3].is_transferred = 1;
+  memory_.words[kStack + 16] = 0x1234;
+  memory_.words[kStack + 8] = 0x5678;
+  EXPECT_FALSE(out(0x06));                  // the flags cannot be read
+  constexpr std::uint64_t kFlags = 0x4101;  // as lahf and seto leave them: zero, carry, overflow
+  memory_.words[kStack - 8] = kFlags;
+  for (const auto& [offset, is_transferred] : {std::pair{0x06U, false}, std::pair{0x09U, true}}) {
+    const auto move = out(offset);
+    ASSERT_TRUE(move);
+    auto expected = registers_at(kStart + 6);
+    Native::general_register(expected, kSpilled) = 0x1234;
+    Native::general_register(expected, kSecond) = 0x5678;
+    Native::restore_flags(expected, kFlags);
+    Native::move_sp(expected, 152);
+    EXPECT_EQ(move->registers, expected);
+    EXPECT_EQ(move->is_transferred, is_transferred);
+    EXPECT_TRUE(move->is_in_table);
+  }
+}
+
 TEST_F(ThreadMoves, are_none_where_the_spilled_register_cannot_be_read) { EXPECT_FALSE(out(0x06)); }
 
 TEST_F(ThreadMoves, are_none_where_no_instruction_begins) {

@@ -137,6 +137,25 @@ TEST(AddressSpace, tells_programs_apart_that_have_other_memory_at_the_same_addre
   EXPECT_NE(space.find(page.address()), nullptr);
 }
 
+// Files come with a snapshot that is followed; what is mapped later was not there when it was
+// counted.
+TEST(AddressSpace, knows_for_counts_no_file_that_is_newer_than_the_last_followed_map) {
+  const ExecutablePage page;
+  auto before = own_maps();
+  std::erase_if(before, [&page](const core::Mapping& mapping) {
+    return mapping.range.contains(code_address()) || mapping.range.contains(page.address());
+  });
+  for (const bool is_followed : {true, false}) {
+    ModuleTable modules;
+    AddressSpace space(modules, self(), {});
+    space.set_maps(before, ::getpid(), is_followed);
+    space.begin_sample(::getpid(), core::Clock::now());
+    EXPECT_NE(space.find(code_address()), nullptr);
+    EXPECT_EQ(space.find_mapped(code_address()) == nullptr, is_followed);
+    EXPECT_NE(space.find_mapped(page.address()), nullptr);
+  }
+}
+
 TEST(AddressSpace, gives_a_forked_child_its_parents_code) {
   ModuleTable modules;
   AddressSpace parent(modules, self(), {});
