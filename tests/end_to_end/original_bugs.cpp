@@ -188,6 +188,13 @@ int main(void) { breaks(); return 1; }
   EXPECT_GT(kept, profiled.files.samples() / 2) << profiled.outcome.text();
   const auto samples = profiled.files.run().at("samples");
   EXPECT_GE(samples.at("truncated").get<std::uint64_t>(), kept);
+  std::filesystem::copy(directory / "run/recording.sp", directory / "alone.sp");
+  const auto report = [&](const std::string& file) {
+    return run({SP_PROGRAM, "report", directory / file, "--percent-limit", "0"}).out;
+  };
+  EXPECT_NE(report("run").find("spin"), std::string::npos);
+  EXPECT_EQ(report("run").find("[truncated]"), std::string::npos);
+  EXPECT_EQ(report("alone.sp"), report("run"));
 }
 
 TEST(OriginalBugs, sleepers_are_not_busy) {

@@ -86,7 +86,7 @@ Result<Content> callers_or_callees(const cli::ReportOptions& options, const std:
   }
   const symbols::FunctionMatcher matcher(selection);
   const Matches matches = [&](std::string_view name) { return matcher.matches(name); };
-  const auto all = function_rows(*input.stacks);
+  const auto all = function_rows(input.stacks->rows());
   if (std::none_of(all.begin(), all.end(), [&](const Row& row) { return matches(row.name); })) {
     std::vector<std::string_view> names;
     names.reserve(all.size());
@@ -162,7 +162,8 @@ int run(const cli::ReportOptions& options) {
     content = std::move(*of_threads);
     sort = Sort::total;
   } else if (is_of_functions) {
-    content.rows = options.by_module ? module_rows(*input->stacks) : function_rows(*input->stacks);
+    content.rows =
+        options.by_module ? module_rows(*input->stacks) : function_rows(input->stacks->rows());
   } else {
     auto asked = callers_or_callees(options, *directory, *input);
     if (!asked) {

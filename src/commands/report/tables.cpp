@@ -43,9 +43,9 @@ std::uint64_t key_of(const Row& row, Sort sort) {
 
 }  // namespace
 
-std::vector<Row> function_rows(profiler::StackSource& stacks) {
+std::vector<Row> function_rows(std::span<const RecordedFunction> functions) {
   std::vector<Row> rows;
-  for (const RecordedFunction& function : stacks.functions()) {
+  for (const RecordedFunction& function : functions) {
     if (function.self_samples > 0 || function.total_samples > 0 || function.calls) {
       rows.push_back({function.name, function.module, source_of(function.file, function.line),
                       function.self_samples, function.total_samples, function.calls,

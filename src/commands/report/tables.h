@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,9 @@ struct Table {
 using Sort = cli::Sort;
 using Matches = std::function<bool(std::string_view name)>;
 
-/// Rows with samples or calls.
-[[nodiscard]] std::vector<Row> function_rows(profiler::StackSource& stacks);
+/// Of the rows of functions.tsv, those with samples or calls.
+[[nodiscard]] std::vector<Row> function_rows(
+    std::span<const profiler::RecordedFunction> functions);
 /// A stack counts once in the total of each module that it has a function of.
 [[nodiscard]] std::vector<Row> module_rows(profiler::StackSource& stacks);
 /// The threads of a run, and the processes that they are of as modules, with their samples.

@@ -55,7 +55,7 @@ using Names = std::vector<std::string>;
 
 TEST(ReportTables, have_the_functions_that_were_sampled_or_counted) {
   Stacks stacks;
-  const auto rows = function_rows(stacks);
+  const auto rows = function_rows(stacks.functions());
   EXPECT_EQ(names(rows), (Names{"main", "f", "g"}));
   EXPECT_EQ(rows[1].source, "m.c:9");
   EXPECT_EQ(rows[1].calls, 500U);
@@ -64,7 +64,7 @@ TEST(ReportTables, have_the_functions_that_were_sampled_or_counted) {
 TEST(ReportTables, are_sorted_and_leave_out_what_is_below_the_limit) {
   Stacks stacks;
   const auto sorted = [&](Sort sort, double limit) {
-    return make_table(function_rows(stacks), 100, sort, limit);
+    return make_table(function_rows(stacks.functions()), 100, sort, limit);
   };
   EXPECT_EQ(names(sorted(Sort::self, 0).rows), (Names{"g", "f", "main"}));
   EXPECT_EQ(names(sorted(Sort::total, 0).rows), (Names{"main", "f", "g"}));
@@ -110,7 +110,7 @@ TEST(ReportTables, tell_callers_and_callees_from_stacks_and_edges) {
 
 TEST(ReportText, says_what_the_numbers_are) {
   Stacks stacks;
-  const Table table = make_table(function_rows(stacks), 100, Sort::self, 75);
+  const Table table = make_table(function_rows(stacks.functions()), 100, Sort::self, 75);
   std::ostringstream out;
   write_text(out, {"./a x", "sampled, on-CPU, 100 samples", "functions", "mixed"}, table);
   EXPECT_EQ(out.str(),
