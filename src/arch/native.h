@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #include "arch/x86_64/isa.h"
 #include "arch/x86_64/live_patch.h"
+#include "arch/x86_64/ticks.h"
 #include "arch/x86_64/transfer_stub.h"
 #include "arch/x86_64/trap_handler.h"
 namespace sp::arch {
@@ -11,10 +12,12 @@ using Native = x86_64::X86_64;
 using NativeLivePatch = x86_64::LivePatch;
 using NativeTrapHandler = x86_64::TrapHandler;
 using NativeTransferStub = x86_64::TransferStub;
+inline std::uint64_t native_ticks() { return x86_64::ticks(); }
 }  // namespace sp::arch
 #elif defined(__aarch64__)
 #include "arch/aarch64/isa.h"
 #include "arch/aarch64/live_patch.h"
+#include "arch/aarch64/ticks.h"
 #include "arch/aarch64/transfer_stub.h"
 #include "arch/aarch64/trap_handler.h"
 namespace sp::arch {
@@ -22,6 +25,7 @@ using Native = aarch64::AArch64;
 using NativeLivePatch = aarch64::LivePatch;
 using NativeTrapHandler = aarch64::TrapHandler;
 using NativeTransferStub = aarch64::TransferStub;
+inline std::uint64_t native_ticks() { return aarch64::ticks(); }
 }  // namespace sp::arch
 #else
 #error "superprofiler knows x86_64 and aarch64"

@@ -111,7 +111,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"attr-list", '\0', "FILE", "the same as an attribute list of XRay", Group::trace,
      Completes::files, "", kFilters},
     {"via", '\0', "PLACE", "only functions with such a place of a compiler", Group::trace,
-     Completes::choices, "auto int3 xray patchable fentry cyg", kFilters},
+     Completes::choices, "auto copy int3 xray patchable fentry cyg", kFilters},
     {"xray-id", '\0', "IDS", "only functions with these XRay ids: 1,3-5", Group::trace,
      Completes::nothing, "", kFilters},
     {"learn", '\0', "TIME", "trace: after TIME, without what costs most", Group::trace},

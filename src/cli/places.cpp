@@ -17,7 +17,8 @@ using core::fail;
 using core::Result;
 using core::Via;
 
-constexpr std::array<std::pair<std::string_view, Via>, 6> kVias{{{"auto", Via::any},
+constexpr std::array<std::pair<std::string_view, Via>, 7> kVias{{{"auto", Via::any},
+                                                                 {"copy", Via::any},
                                                                  {"int3", Via::any},
                                                                  {"xray", Via::xray},
                                                                  {"patchable", Via::patchable},
@@ -66,6 +67,7 @@ Result<core::PlaceChoice> read_places(const Arguments& given) {
     choice.via = std::find_if(kVias.begin(), kVias.end(), [&](const auto& one) {
                    return one.first == *via;
                  })->second;
+    choice.in_copies = *via == "copy";
   }
   for (const std::string& text : given.all("xray-id")) {
     auto ids = parse_xray_ids(text);

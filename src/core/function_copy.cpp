@@ -30,6 +30,8 @@ std::string_view to_string(CopyRefusal refusal) {
       return "no room";
     case CopyRefusal::no_counter:
       return "no counter";
+    case CopyRefusal::no_events:
+      return "calls that only breakpoints can tell";
   }
   return "";
 }
@@ -87,7 +89,7 @@ std::optional<CopyPoint> FunctionCopy::to_original(Address pc) const {
   point.is_counted = found->is_counted != 0;
   point.undo = undos[found->undo];
   point.is_transferred = found->is_transferred != 0;
-  point.is_in_table = point.undo.second != CopyUndo{}.second;
+  point.is_in_table = point.undo.reloads[1].number != CopyUndo::kNone;
   if (found->is_branching != 0) {
     const auto branch =
         std::find_if(branches.begin(), branches.end(), [&point](const CopiedBranch& one) {

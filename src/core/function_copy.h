@@ -40,6 +40,23 @@ struct TransferTable {
   }
 };
 
+/// A thread's ring of events that its copies write (--trace), in the memory of its TransferTable.
+/// Offsets from the base of the thread's counter segment. Entries are written by the thread alone,
+/// those from `read` to `cursor` are there; `read` is the reader's.
+struct EventRing {
+  static constexpr std::uint64_t kEntrySize = TransferTable::kEntrySize;
+  static constexpr std::uint64_t kBytes = TransferTable::kEntries * kEntrySize;
+  static constexpr std::uint64_t kTicks = 0;  // offsets in an entry: the time stamp counter
+  static constexpr std::uint64_t kSp = 8;     // the stack pointer
+  static constexpr std::uint64_t kWord = 16;  // the word that it points to
+  static constexpr std::uint64_t kPlace = 24;
+
+  std::uint64_t entries = 0;
+  std::uint64_t cursor = 0;  // 32 bits: bytes from `entries` to where the next entry comes
+  std::uint64_t read = 0;    // 32 bits: likewise to the first entry that is still to be read
+  std::uint64_t lost = 0;    // 64 bits: events that found no room
+};
+
 /// Where a copy of a function is to be placed, and where it counts.
 struct CopyPlace {
   Address at;              // of the copy's first byte
@@ -50,6 +67,8 @@ struct CopyPlace {
   std::uint64_t counters = 0;
   /// Where it counts returns, indirect calls and indirect jumps; nothing: nowhere.
   std::optional<TransferTable> transfers{};
+  /// Where it writes the events of FunctionToCopy::places. Not with `transfers`.
+  std::optional<EventRing> events{};
 };
 
 /// How many counters a copy of the function may need.
@@ -82,6 +101,12 @@ struct FunctionToCopy {
   /// Calls lead to the first instruction. If only jumps do, which leave flags as they are, it may
   /// read them: it begins a part of another function.
   bool is_called = true;
+  /// Instructions in front of which the copy writes an event; one of a block at most, sorted.
+  struct Place {
+    Address at;
+    std::uint32_t number = 0;
+  };
+  std::vector<Place> places{};
 };
 
 /// Why a function is not copied.
@@ -98,8 +123,9 @@ enum class CopyRefusal : std::uint8_t {
   open_function,  // control may come to any instruction, and breakpoints there would cost too much
   no_room,        // in the region
   no_counter,     // all counters are in use
+  no_events,      // --trace: what happens in it only breakpoints can tell
 };
-inline constexpr std::size_t kCopyRefusals = 12;
+inline constexpr std::size_t kCopyRefusals = 13;
 [[nodiscard]] std::string_view to_string(CopyRefusal refusal);
 
 /// How control comes from the original code to the copy: bytes at a leader of the original.
@@ -124,15 +150,19 @@ struct CopyLanding {
 /// What a thread that stopped within a sequence of the copy's own has to get back before it can
 /// stand in the original.
 struct CopyUndo {
-  std::int16_t sp_shift = 0;     // to be added to sp, after the reload
-  std::uint8_t reload = 0xFF;    // number of the general register to be loaded from memory at
-  std::int16_t reload_from = 0;  // sp + this; 0xFF: none
-  std::uint8_t second = 0xFF;    // another one
-  std::int16_t second_from = 0;
-  std::int16_t flags_from =
-      kNoFlags;  // likewise: the flags, as arch::Native::restore_flags() takes
-
+  static constexpr std::uint8_t kNone = 0xFF;
   static constexpr std::int16_t kNoFlags = 0x7FFF;
+  /// A general register that is to be loaded from memory at sp + `from`.
+  struct Reload {
+    std::uint8_t number = kNone;
+    std::int16_t from = 0;
+    bool operator==(const Reload&) const = default;
+  };
+
+  std::int16_t sp_shift = 0;  // to be added to sp, after the reloads
+  std::array<Reload, 3> reloads{};
+  std::int16_t flags_from = kNoFlags;  // likewise: as arch::Native::restore_flags() takes them
+
   bool operator==(const CopyUndo&) const = default;
 };
 
@@ -146,7 +176,8 @@ struct CopyPoint {
   /// Control comes from the branch in front of `original`, whose counter (CopiedBranch::counter)
   /// this is: it has not counted that yet. 0: nothing of the kind.
   std::uint64_t uncounted_branch = 0;
-  /// The transfer at `original`, which is still to be executed, is in the TransferTable already.
+  /// The transfer at `original`, which is still to be executed, is in the TransferTable already, or
+  /// its event is in the EventRing.
   bool is_transferred = false;
   /// In the middle of work on the TransferTable, whose entries must stay where they are.
   bool is_in_table = false;
@@ -164,6 +195,10 @@ struct CopiedBlock {
   bool is_unlocked = false;
   /// Its last instruction is counted in the TransferTable, under the number site().
   bool counts_transfer = false;
+  /// The copy writes an event in front of that instruction of the block, as of the place with that
+  /// number; 0: of none.
+  Address event_at{};
+  std::uint32_t event_place = 0;
 
   [[nodiscard]] std::uint32_t site() const { return static_cast<std::uint32_t>(counter); }
   /// Whether an execution of it that stands there in the original is to be counted still.

@@ -27,6 +27,7 @@ struct XrayIds {
 struct PlaceChoice {
   Via via = Via::any;
   std::vector<XrayIds> xray_ids;  // empty: all
+  bool in_copies = false;  // functions run from copies that write their events, where they can
 
   [[nodiscard]] bool is_any() const { return via == Via::any && xray_ids.empty(); }
 };

@@ -1,9 +1,11 @@
 #include "rewriter/copy_code.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "arch/x86_64/counter_code.h"
+#include "arch/x86_64/event_code.h"
 #include "arch/x86_64/moved_operand.h"
 #include "arch/x86_64/transfer_code.h"
 #include "rewriter/copy_writer.h"
@@ -54,12 +56,14 @@ class CodeMaker {
       if (i == 0 && unit.is_loop_head) {
         add_exit(index, choice && choice->index == 0);
       }
-      if (choice && choice->index == i) {
-        writer_.add_counter(*choice, counter);
-      }
-      const Refusal refusal = counts_transfer(sources[i])
-                                  ? add_transfer(index, counter, landing.emulates_call)
-                                  : add_instruction(sources[i], landing.emulates_call);
+      Refusal refusal;
+      add_with_event(sources[i], [&] {
+        if (choice && choice->index == i) {
+          writer_.add_counter(*choice, counter);
+        }
+        refusal = counts_transfer(sources[i]) ? add_transfer(index, counter, landing.emulates_call)
+                                              : add_instruction(sources[i], landing.emulates_call);
+      });
       if (refusal) {
         return refusal;
       }
@@ -92,6 +96,20 @@ class CodeMaker {
     writer_.made().exits.push_back({unit, room});
   }
 
+  /// `add` emits the instruction, behind what writes the event of a place there.
+  void add_with_event(const SourceInstruction& source, const std::function<void()>& add) {
+    const Address at = source.instruction.address;
+    const auto place =
+        std::lower_bound(function_.places.begin(), function_.places.end(), at,
+                         [](const auto& one, Address wanted) { return one.at < wanted; });
+    if (!place_.events || place == function_.places.end() || place->at != at) {
+      add();
+      return;
+    }
+    const bool saves_flags = live_.before(at).flags != 0;
+    writer_.add_noted(arch::x86_64::write_event(*place_.events, place->number, saves_flags), add);
+  }
+
   [[nodiscard]] bool counts_transfer(const SourceInstruction& source) const {
     return place_.transfers && function_.allow_spill && is_indirect(source.instruction.flow);
   }
@@ -106,7 +124,7 @@ class CodeMaker {
       return add_instruction(source, emulates_call);
     }
     Refusal refusal;
-    writer_.add_transfer(*code, [&] { refusal = add_instruction(source, emulates_call); });
+    writer_.add_noted(*code, [&] { refusal = add_instruction(source, emulates_call); });
     writer_.made().transfers.push_back(unit);
     return refusal;
   }

@@ -178,6 +178,12 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
   for (const std::uint32_t unit : code->transfers) {
     copy.blocks[units->units[unit].block].counts_transfer = true;
   }
+  for (const core::FunctionToCopy::Place& event : function.places) {
+    if (const auto block = copy.block_of(event.at)) {
+      copy.blocks[*block].event_at = event.at;
+      copy.blocks[*block].event_place = event.number;
+    }
+  }
   if (!write_exits(*code, *units, *offsets, copy)) {
     return tl::unexpected(CopyRefusal::out_of_reach);
   }

@@ -4,7 +4,7 @@
 
 #include "arch/x86_64/counter_code.h"
 #include "arch/x86_64/registers.h"
-#include "rewriter/transfer_jumps.h"
+#include "rewriter/inserted_jumps.h"
 
 namespace sp::rewriter {
 namespace {
@@ -55,7 +55,7 @@ void CopyWriter::add_counter(const CounterChoice& choice, std::uint64_t counter,
   }
   const auto skipped = undo({.sp_shift = kRedZoneBytes});
   const auto pushed =
-      undo({.sp_shift = kRedZoneBytes + kSpilled, .reload = static_cast<std::uint8_t>(choice.reg)});
+      undo({kRedZoneBytes + kSpilled, {{{static_cast<std::uint8_t>(choice.reg), 0}}}});
   emit(arch::x86_64::skip_red_zone());
   emit(arch::x86_64::push_register(choice.reg), skipped);
   for (const MovedInstruction& part : count) {
@@ -66,9 +66,9 @@ void CopyWriter::add_counter(const CounterChoice& choice, std::uint64_t counter,
   emit(arch::x86_64::return_to_red_zone(), skipped);
 }
 
-void CopyWriter::add_transfer(const arch::x86_64::TransferCode& code,
-                              const std::function<void()>& add) {
-  TransferJumps jumps(made_.instructions);
+void CopyWriter::add_noted(const arch::x86_64::InsertedCode& code,
+                           const std::function<void()>& add) {
+  InsertedJumps jumps(made_.instructions);
   add_steps(code.ahead, jumps);
   is_transferred_ = true;
   add();
@@ -77,10 +77,10 @@ void CopyWriter::add_transfer(const arch::x86_64::TransferCode& code,
   jumps.connect();
 }
 
-void CopyWriter::add_steps(std::span<const arch::x86_64::TransferStep> steps,
-                           TransferJumps& jumps) {
-  for (const arch::x86_64::TransferStep& step : steps) {
-    is_transferred_ = step.is_transferred;
+void CopyWriter::add_steps(std::span<const arch::x86_64::InsertedStep> steps,
+                           InsertedJumps& jumps) {
+  for (const arch::x86_64::InsertedStep& step : steps) {
+    is_transferred_ = step.is_noted;
     emit(step.code, undo(step.undo));
     jumps.note(step);
   }

@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "arch/x86_64/inserted_code.h"
 #include "arch/x86_64/move.h"
-#include "arch/x86_64/transfer_code.h"
 #include "core/function_copy.h"
 #include "rewriter/copy_code.h"
 #include "rewriter/counter_choice.h"
@@ -39,8 +39,8 @@ class CopyWriter {
     is_branching_ = true;
     add_counter(choice, counter, is_branching_, false);
   }
-  /// `add` emits the transfer that the code counts.
-  void add_transfer(const arch::x86_64::TransferCode& code, const std::function<void()>& add);
+  /// `add` emits the instruction of the original that the code notes.
+  void add_noted(const arch::x86_64::InsertedCode& code, const std::function<void()>& add);
 
   [[nodiscard]] std::uint32_t size() const {
     return static_cast<std::uint32_t>(made_.instructions.size());
@@ -50,7 +50,7 @@ class CopyWriter {
  private:
   /// `state` is `counted` once the count is done.
   void add_counter(const CounterChoice& choice, std::uint64_t counter, bool& state, bool counted);
-  void add_steps(std::span<const arch::x86_64::TransferStep> steps, class TransferJumps& jumps);
+  void add_steps(std::span<const arch::x86_64::InsertedStep> steps, class InsertedJumps& jumps);
 
   CopyCode made_;
   core::Address original_;

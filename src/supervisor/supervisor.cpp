@@ -31,6 +31,7 @@ Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
              options_.follow_exec),
       release_(run_, lifecycle_, timer_, instrument_.get()) {
   lifecycle_.use(instrument_.get());
+  user_requests_.rounds = instrument_ != nullptr && instrument_->needs().rounds;
 }
 
 void Supervisor::run() {
@@ -62,6 +63,9 @@ void Supervisor::one_round() {
     requests_.serve();
     if (run_.over && !run_.releasing) {
       return;  // where every thread sleeps no report would end the wait
+    }
+    if (user_requests_.rounds) {
+      instrument_->on_round();
     }
   }
   outbox_.flush();

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "arch/native.h"
 #include "end_to_end/profiled.h"
 
 namespace sp::end_to_end {
@@ -39,8 +40,8 @@ std::map<std::string, Calls> calls_in(const std::string& directory) {
 using Closings = std::map<std::string, std::uint64_t>;
 
 /// Runs a way of trace_ways; the functions that are named must have these ends.
-void expect_calls(const Words& way, const std::map<std::string, Closings>& expected,
-                  Words options = {}) {
+void expect_calls_with(const Words& way, const std::map<std::string, Closings>& expected,
+                       const Words& options) {
   const TempDir directory;
   Words words{"--trace"};
   words.insert(words.end(), options.begin(), options.end());
@@ -60,6 +61,14 @@ void expect_calls(const Words& way, const std::map<std::string, Closings>& expec
     EXPECT_EQ(found->second.calls, sum) << function;
     EXPECT_EQ(run.files.calls_of(function), sum) << function;
   }
+}
+
+/// The same where breakpoints tell, and where copies write the events.
+void expect_calls(const Words& way, const std::map<std::string, Closings>& expected,
+                  Words options = {}) {
+  expect_calls_with(way, expected, options);
+  options.insert(options.end(), {"--via", "copy"});
+  expect_calls_with(way, expected, options);
 }
 
 TEST(Trace, has_each_call_with_its_end) {
@@ -218,6 +227,52 @@ TEST(Trace, refuses_options_that_do_not_go_together) {
   refused({"--trace", "--buffer", "0"}, "--buffer");
   refused({"--trace", "--buffer", "100"}, "--when-full");
   refused({"--trace", "--when-full", "never"}, "when-full");
+}
+
+/// What there was of a run's events, and what found no room.
+std::uint64_t events_of(const RunFiles& files) {
+  const auto trace = files.run().at("trace");
+  return trace.at("events").get<std::uint64_t>() + trace.at("lost").get<std::uint64_t>();
+}
+
+bool has_copies() { return arch::Native::kHasCopies; }
+
+TEST(TraceInCopies, counts_each_call_and_tells_of_each_event_that_is_lost) {
+  constexpr std::uint64_t kCalls = 1'664'079;  // of fib(29)
+  if (!has_copies()) {
+    GTEST_SKIP() << "functions are not copied on this CPU";
+  }
+  const TempDir directory;
+  const auto run =
+      profile(directory, {"--trace", "--via", "copy"}, {target("trace_ways"), "fib", "29"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(run.files.calls_of("fib"), kCalls);
+  EXPECT_GE(events_of(run.files), 2 * kCalls) << run.outcome.text();
+  EXPECT_LE(events_of(run.files), 2 * kCalls + kCalls / 10) << run.outcome.text();
+  const auto copies = run.files.run().at("probes").at("copies");
+  EXPECT_GE(copies.at("functions"), 2) << copies.dump();
+  const auto calls = calls_in(directory / "run");
+  EXPECT_LE(calls.at("fib").calls, kCalls);
+  EXPECT_GT(calls.at("fib").calls, 50'000U);
+}
+
+TEST(TraceInCopies, has_the_program_as_it_is_though_signals_come_anywhere) {
+  constexpr std::uint64_t kTurns = 1'000'000;
+  if (!has_copies()) {
+    GTEST_SKIP() << "functions are not copied on this CPU";
+  }
+  const Words program{target("indirect_ways"), std::to_string(kTurns), "300"};
+  const std::string expected = sp::end_to_end::run(program).out;
+  const TempDir directory;
+  const auto run = profile(directory, {"--trace", "-q", "--via", "copy"}, program);
+  EXPECT_EQ(run.outcome.out, expected) << run.outcome.text();
+  EXPECT_EQ(run.outcome.exit_status(), 0);
+  std::uint64_t calls = 0;
+  for (const char* function : {"add", "treble", "flip", "take"}) {
+    calls += run.files.calls_of(function);
+  }
+  EXPECT_EQ(calls, kTurns + 3 * kTurns / 8 + run.files.calls_of("on_signal"));
+  EXPECT_GT(run.files.calls_of("on_signal"), 100U);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
       probes.learn_for = options.learn->time;
     }
     probes.derives = false;
-    probes.copies = false;
+    probes.copies = options.places.in_copies && !options.learn;
   }
   if (options.calls) {
     probes.calls = options.calls;

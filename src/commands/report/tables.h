@@ -37,8 +37,7 @@ using Sort = cli::Sort;
 using Matches = std::function<bool(std::string_view name)>;
 
 /// Of the rows of functions.tsv, those with samples or calls.
-[[nodiscard]] std::vector<Row> function_rows(
-    std::span<const profiler::RecordedFunction> functions);
+[[nodiscard]] std::vector<Row> function_rows(std::span<const profiler::RecordedFunction> functions);
 /// A stack counts once in the total of each module that it has a function of.
 [[nodiscard]] std::vector<Row> module_rows(profiler::StackSource& stacks);
 /// The threads of a run, and the processes that they are of as modules, with their samples.

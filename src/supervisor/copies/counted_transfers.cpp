@@ -30,7 +30,7 @@ std::uint32_t site_of(std::span<std::uint64_t> entry) {
 }  // namespace
 
 std::optional<TransferTable> CounterSlots::transfers_at() const {
-  const auto words = memory_.table();
+  const auto words = words_of(TableUse::transfers);
   if (!words) {
     return std::nullopt;
   }
@@ -39,7 +39,7 @@ std::optional<TransferTable> CounterSlots::transfers_at() const {
 }
 
 void CounterSlots::take_transfers(std::uint32_t slot, std::vector<Transfers>& to) const {
-  const auto words = memory_.table();
+  const auto words = words_of(TableUse::transfers);
   if (!words) {
     return;
   }
@@ -63,7 +63,7 @@ void CounterSlots::take_transfers(std::uint32_t slot, std::vector<Transfers>& to
 
 void CounterSlots::end_transfers(std::uint32_t slot) {
   take_transfers(slot, ended_transfers_);
-  if (const auto words = memory_.table()) {
+  if (const auto words = words_of(TableUse::transfers)) {
     ended_lost_ += load(memory_.words_of(slot)[words->lost]);
   }
 }
@@ -81,7 +81,7 @@ std::vector<CounterSlots::Transfers> CounterSlots::take_transfers() {
 
 std::uint64_t CounterSlots::lost_transfers() const {
   std::uint64_t lost = ended_lost_;
-  if (const auto words = memory_.table()) {
+  if (const auto words = words_of(TableUse::transfers)) {
     for (const auto& [tid, slot] : slot_of_) {
       lost += uncounted_.contains(tid) ? 0 : load(memory_.words_of(slot)[words->lost]);
     }
@@ -90,7 +90,7 @@ std::uint64_t CounterSlots::lost_transfers() const {
 }
 
 void CounterSlots::make_room_for_transfers(pid_t tid) {
-  const auto words = memory_.table();
+  const auto words = words_of(TableUse::transfers);
   const auto found = slot_of_.find(tid);
   if (!words || found == slot_of_.end()) {
     return;
@@ -108,7 +108,7 @@ void CounterSlots::make_room_for_transfers(pid_t tid) {
 }
 
 void CounterSlots::take_back_transfer(pid_t tid, std::uint32_t site, core::Address target) {
-  const auto words = memory_.table();
+  const auto words = words_of(TableUse::transfers);
   const auto found = slot_of_.find(tid);
   if (!words || found == slot_of_.end()) {
     return;

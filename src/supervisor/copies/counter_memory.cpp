@@ -204,7 +204,7 @@ std::optional<CounterMemory::TableWords> CounterMemory::table() const {
   }
   const auto entries = static_cast<std::uint32_t>((slot_size_ - kEntries) / kCounterSize);
   const auto before = static_cast<std::uint32_t>(entries - core::kPageSize / kCounterSize);
-  return TableWords{entries, before, before + 1};
+  return TableWords{entries, before, before + 1, before + 2, before + 3};
 }
 
 const CounterMemory::Batch& CounterMemory::batch_of(std::uint32_t slot) const {

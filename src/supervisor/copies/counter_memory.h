@@ -27,14 +27,16 @@ class CounterMemory {
 
   static constexpr std::uint64_t kCounterSize = sizeof(std::uint64_t);
   [[nodiscard]] core::Address base() const { return base_; }
-  /// Words that a slot has: counters from the first on, and at the end the thread's TransferTable,
-  /// if there is room for one.
+  /// Words that a slot has: counters from the first on, and at the end the thread's TransferTable
+  /// or EventRing, if there is room for one.
   [[nodiscard]] std::uint32_t capacity() const;
   /// The words of the table; nothing if there is none.
   struct TableWords {
     std::uint32_t entries = 0;
     std::uint32_t used = 0;
     std::uint32_t lost = 0;
+    std::uint32_t read = 0;        // of an EventRing, whose cursor is `used`
+    std::uint32_t taken_lost = 0;  // how many of `lost` are known: ours
   };
   [[nodiscard]] std::optional<TableWords> table() const;
   /// Counters that a slot has.

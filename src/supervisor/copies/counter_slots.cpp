@@ -33,12 +33,12 @@ core::Result<void> set_counter_base(pid_t tid, std::uint64_t base) {
   return ptrace::set_registers(tid, *registers);
 }
 
-core::Result<CounterSlots> CounterSlots::create(const RemoteCaller& caller) {
+core::Result<CounterSlots> CounterSlots::create(const RemoteCaller& caller, TableUse use) {
   auto memory = CounterMemory::create(caller);
   if (!memory) {
     return tl::unexpected(memory.error());
   }
-  CounterSlots slots(*std::move(memory));
+  CounterSlots slots(*std::move(memory), use);
   slots.add_free(1);
   return slots;
 }

@@ -29,10 +29,14 @@ namespace sp::supervisor {
 /// exec). Runs on the ptrace thread.
 class CounterSlots {
  public:
+  /// What copies put into the end of a slot.
+  enum class TableUse : std::uint8_t { transfers, events };
+
   /// `caller` may run on in user code (see remote_syscall()), and no other thread runs. Errors:
   /// ENOTSUP, this CPU has no counter segment; ENOMEM, no memory or no addresses (RLIMIT_AS); EPERM
   /// and others of remote_syscall().
-  [[nodiscard]] static core::Result<CounterSlots> create(const RemoteCaller& caller);
+  [[nodiscard]] static core::Result<CounterSlots> create(const RemoteCaller& caller,
+                                                         TableUse use = TableUse::transfers);
 
   /// Counters that a slot has.
   [[nodiscard]] std::uint32_t capacity() const { return memory_.counters(); }
@@ -83,6 +87,23 @@ class CounterSlots {
   /// One that a thread, which is stopped, has counted and will not make.
   void take_back_transfer(pid_t tid, std::uint32_t site, core::Address target);
 
+  /// Where copies write events (core::CopyPlace::events); nothing if there is no room.
+  [[nodiscard]] std::optional<core::EventRing> ring_at() const;
+  struct Event {
+    std::uint64_t ticks = 0;
+    core::Address sp;
+    core::Address word;
+    std::uint32_t place = 0;
+  };
+  struct TakenEvents {
+    std::vector<Event> events;
+    std::uint64_t lost = 0;  // after them
+  };
+  /// What the thread has written since the last call, but for the last `left` events.
+  [[nodiscard]] TakenEvents take_events(pid_t tid, std::uint32_t left);
+  /// The last event of a thread that is stopped, if it was not taken.
+  void take_back_event(pid_t tid);
+
   /// Unmaps everything from the caller's address space: the target's at the end, when no thread
   /// runs in a copy, or a forked child's.
   void unmap(const RemoteCaller& caller) const { memory_.unmap(caller); }
@@ -95,7 +116,11 @@ class CounterSlots {
     std::uint32_t count = 0;
   };
 
-  explicit CounterSlots(CounterMemory memory) : memory_(std::move(memory)) {}
+  CounterSlots(CounterMemory memory, TableUse use) : memory_(std::move(memory)), use_(use) {}
+  /// Nothing if there is no such table.
+  [[nodiscard]] std::optional<CounterMemory::TableWords> words_of(TableUse use) const {
+    return use_ == use ? memory_.table() : std::nullopt;
+  }
   /// All slots from that one on are free.
   void add_free(std::uint32_t first);
   void add_to(std::vector<std::uint64_t>& sums, std::uint32_t slot, std::uint32_t first) const;
@@ -105,6 +130,7 @@ class CounterSlots {
   void end_transfers(std::uint32_t slot);
 
   CounterMemory memory_;
+  TableUse use_;
   std::vector<std::uint32_t> free_;
   std::unordered_map<pid_t, std::uint32_t> slot_of_;
   std::unordered_set<pid_t> uncounted_;

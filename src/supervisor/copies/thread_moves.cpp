@@ -21,15 +21,15 @@ std::optional<std::uint64_t> word_at(const Native::Registers& registers, std::in
 }
 
 bool undo(const core::CopyUndo& undo, Native::Registers& registers, arch::MemoryAccess& memory) {
-  constexpr std::uint8_t kNone = 0xFF;
-  for (const auto& [number, from] :
-       {std::pair{undo.reload, undo.reload_from}, std::pair{undo.second, undo.second_from}}) {
-    const auto value = number != kNone ? word_at(registers, from, memory) : std::nullopt;
-    if (value) {
-      Native::general_register(registers, number) = *value;
-    } else if (number != kNone) {
+  for (const core::CopyUndo::Reload& reload : undo.reloads) {
+    if (reload.number == core::CopyUndo::kNone) {
+      continue;
+    }
+    const auto value = word_at(registers, reload.from, memory);
+    if (!value) {
       return false;
     }
+    Native::general_register(registers, reload.number) = *value;
   }
   if (undo.flags_from != core::CopyUndo::kNoFlags) {
     const auto flags = word_at(registers, undo.flags_from, memory);

@@ -26,6 +26,8 @@ struct InstrumentNeeds {
   bool every_thread = false;
   /// It begins at an attach, in a stop of one thread, though all may sleep.
   bool a_thread = false;
+  /// It does something in each round of the timer: on_round().
+  bool rounds = false;
 
   /// The thread is to be stopped when it is attached to. `is_first`: of those of its process.
   [[nodiscard]] bool stops(bool is_first) const { return every_thread || (a_thread && is_first); }
@@ -85,6 +87,9 @@ class Instrument {
   [[nodiscard]] virtual bool may_deliver_trap(Tracee& tracee) = 0;
   /// The thread is stopped for a sample, which was taken: does pending work.
   virtual void on_sample(Tracee& /*tracee*/) {}
+  /// With InstrumentNeeds::rounds, in each round of the timer: at least every 10 ms, and more often
+  /// while threads run.
+  virtual void on_round() {}
   /// A sample that was requested at `asked_at` would only show where the instrument resumed the
   /// thread.
   [[nodiscard]] virtual bool biases_sample(const Tracee& /*tracee*/,

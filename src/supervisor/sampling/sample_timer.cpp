@@ -73,7 +73,7 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
 }
 
 void SampleTimer::heartbeat(core::TimePoint first) {
-  if (user_requests_.heartbeat || user_requests_.holds_crashed) {
+  if (user_requests_.heartbeat || user_requests_.rounds || user_requests_.holds_crashed) {
     wakeup_.send();
   } else {
     wakeup_.resend();

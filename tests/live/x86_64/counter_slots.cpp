@@ -63,11 +63,11 @@ class Counted {
     return WorldStop::stop(tracees_, *tracees_.find(program_.pid()), kLimit);
   }
   /// Gives all threads that are held their counters.
-  core::Result<void> begin() {
+  core::Result<void> begin(CounterSlots::TableUse use = CounterSlots::TableUse::transfers) {
     const auto world = stop_others();
     EXPECT_TRUE(world) << world.error().message();
     EXPECT_EQ(world->asleep(), 0U);
-    auto made = CounterSlots::create(caller());
+    auto made = CounterSlots::create(caller(), use);
     if (!made) {
       return tl::unexpected(made.error());
     }
@@ -300,6 +300,63 @@ TEST(CounterSlots, hold_transfers_that_are_taken_and_taken_back) {
   EXPECT_EQ(slots.lost_transfers(), 3U);
   ASSERT_NO_FATAL_FAILURE(run_one_round(program, 2 + 1));
   EXPECT_EQ(slots.lost_transfers(), 3U);
+}
+
+TEST(CounterSlots, hold_events_that_are_taken_and_taken_back) {
+  using core::Address;
+  using core::EventRing;
+  constexpr std::uint64_t kLast = EventRing::kBytes - EventRing::kEntrySize;
+  Counted program({"2", "0", "1"});
+  ASSERT_TRUE(program.begin(CounterSlots::TableUse::events));
+  CounterSlots& slots = program.slots();
+  const pid_t tid = program.caller().tid;
+  const auto ring = slots.ring_at();
+  const auto base = slots.assign(tid);
+  ASSERT_TRUE(ring && base);
+  EXPECT_FALSE(slots.transfers_at());
+  const TargetMemory memory(tid);
+  const auto put = [&](std::uint64_t at, std::uint64_t value) {
+    EXPECT_TRUE(memory.write(Address{at} + *base, std::as_bytes(std::span(&value, 1))));
+  };
+  const auto write = [&](std::uint64_t at, std::uint32_t place) {
+    put(ring->entries + at + EventRing::kTicks, 1'000 + place);
+    put(ring->entries + at + EventRing::kSp, 2'000 + place);
+    put(ring->entries + at + EventRing::kWord, 3'000 + place);
+    put(ring->entries + at + EventRing::kPlace, place);
+    put(ring->cursor, (at + EventRing::kEntrySize) % EventRing::kBytes);
+  };
+  const auto places = [&](std::uint32_t left) {
+    std::vector<std::uint32_t> found;
+    for (const CounterSlots::Event& event : slots.take_events(tid, left).events) {
+      EXPECT_EQ(event.ticks, 1'000 + event.place);
+      EXPECT_EQ(event.sp, Address{2'000U + event.place});
+      EXPECT_EQ(event.word, Address{3'000U + event.place});
+      found.push_back(event.place);
+    }
+    return found;
+  };
+  using Places = std::vector<std::uint32_t>;
+  EXPECT_EQ(places(0), Places{});
+  put(ring->read, kLast);
+  write(kLast, 1);
+  write(0, 2);
+  write(EventRing::kEntrySize, 3);
+  EXPECT_EQ(places(1), (Places{1, 2}));
+  EXPECT_EQ(places(1), Places{});
+  slots.take_back_event(tid);
+  EXPECT_EQ(places(0), Places{});
+  slots.take_back_event(tid);  // it was taken
+  EXPECT_EQ(places(0), Places{});
+  write(EventRing::kEntrySize, 4);
+  put(ring->lost, 3);
+  EXPECT_EQ(slots.take_events(tid, 1).lost, 3U);
+  put(ring->lost, 5);
+  EXPECT_EQ(slots.take_events(tid, 1).lost, 2U);
+  EXPECT_EQ(places(0), Places{4});
+  EXPECT_TRUE(slots.take_transfers().empty());
+  slots.make_room_for_transfers(tid);
+  EXPECT_EQ(slots.take_events(tid + 1, 0).events.size(), 0U);
+  ASSERT_NO_FATAL_FAILURE(run_one_round(program, 2 + 1));
 }
 
 TEST(CounterSlots, are_corrected_and_given_out_again) {

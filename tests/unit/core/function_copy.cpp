@@ -11,7 +11,7 @@ using Form = CopyLanding::Form;
 
 constexpr Address kStart{0x1000};
 constexpr Address kCopy{0x9000};
-constexpr CopyUndo kUndo{136, 0, -8};
+constexpr CopyUndo kUndo{136, {{{0, -8}}}};
 
 CopyLanding landing(std::uint64_t offset, Form form, std::uint8_t size) {
   CopyLanding landing;

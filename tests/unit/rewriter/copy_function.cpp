@@ -99,7 +99,7 @@ TEST_F(CopyFunction, makes_a_call_itself_that_leaves_no_room_for_a_landing) {
     ASSERT_TRUE(point) << at;
     EXPECT_EQ(point->original, kStart + 13) << at;
     EXPECT_EQ(point->undo.sp_shift, shift) << at;
-    EXPECT_EQ(point->undo.reload, 0xFF) << at;
+    EXPECT_EQ(point->undo.reloads[0].number, core::CopyUndo::kNone) << at;
   }
 }
 
@@ -246,8 +246,8 @@ TEST_F(CopyFunction, spills_where_nothing_is_dead) {
   const Address block = spilled->blocks[1].copy;
   const Address push = block + 5;
   const Address load = push + 1;
-  EXPECT_EQ(spilled->to_original(push)->undo, (core::CopyUndo{128, 0xFF, 0}));
-  EXPECT_EQ(spilled->to_original(load + 9)->undo, (core::CopyUndo{136, 0, 0}));
+  EXPECT_EQ(spilled->to_original(push)->undo, core::CopyUndo{128});
+  EXPECT_EQ(spilled->to_original(load + 9)->undo, (core::CopyUndo{136, {{{0, 0}}}}));
   EXPECT_FALSE(spilled->to_original(load + 13)->is_counted);
   EXPECT_TRUE(spilled->to_original(load + 22)->is_counted);
   EXPECT_EQ(spilled->to_copy(kStart + 5), block);

@@ -244,7 +244,7 @@ class Comparison {
   }
 
   std::string check_emulated(const MapEntry& map, const Text& call, const Text& jump) {
-    const core::CopyUndo undo{8, 0xFF, 0};
+    const core::CopyUndo undo{8};
     const bool is_right = call.target ? jump.target == call.target : jump.what.find("jmp") == 0;
     return is_right && copy_.undos[map.undo] == undo
                ? ""

@@ -146,7 +146,7 @@ void emulate_ahead(const Tracee& tracee, const core::FunctionCopy& copy, bool is
       if (probed_thread(tracee).counted) {
         count_unlocked(code, copy, Native::pc(registers));
       }
-    } else if (core::is_indirect(instruction->flow) && !is_transferred) {
+    } else if (i > 0 || !is_transferred) {
       count_transfer(tracee, copy, before, now);
     }
   }

@@ -6,6 +6,7 @@
 
 #include "arch/native.h"
 #include "supervisor/breakpoints/edge_flow.h"
+#include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
@@ -54,10 +55,22 @@ std::optional<Transfer> transfer_at(const Tracee& tracee, const core::FunctionCo
   return Transfer{*instruction, Native::pc(registers), block.site()};
 }
 
+/// The event in front of the instruction there was written, and it is not executed.
+void take_back_event(const Tracee& tracee, const core::FunctionCopy& copy, Address pc) {
+  const auto block = copy.block_of(pc);
+  if (block && copy.blocks[*block].event_at == pc && probed_thread(tracee).counts_in != nullptr) {
+    probed_thread(tracee).counts_in->slots->take_back_event(tracee.id.tid);
+  }
+}
+
 }  // namespace
 
 void count_transfer(const Tracee& tracee, const core::FunctionCopy& copy,
                     const ptrace::Registers& registers, core::TimePoint now) {
+  const auto& trace = probed_code(*tracee.process).trace();
+  if (trace && trace->recorder != nullptr) {
+    trace->recorder->note_unseen(tracee, copy, registers, now);
+  }
   if (const auto transfer = transfer_at(tracee, copy, registers)) {
     probed_code(*tracee.process)
         .copies()
@@ -71,6 +84,9 @@ void take_back_transfer(const Tracee& tracee, const ptrace::Registers& registers
   ProbedCode& code = probed_code(*tracee.process);
   const Address pc = Native::pc(registers);
   const auto copy = code.copies().all().of(pc);
+  if (copy != nullptr && is_transferred) {
+    take_back_event(tracee, *copy, pc);
+  }
   const bool is_counted = is_transferred || (copy != nullptr && copy->is_kept(pc) &&
                                              !Native::leaving_syscall(registers));
   const auto transfer =

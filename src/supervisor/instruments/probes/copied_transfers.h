@@ -6,11 +6,12 @@
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/tracees/tracee.h"
 
-// Transfers that copies count in front of them, where that is not what happens.
+// Transfers and events that copies note in front of them, where that is not what happens.
 namespace sp::supervisor {
 
 /// The stopped thread makes the transfer at pc of `registers` in the original, where nobody sees
-/// it. Nothing happens if there is none that copies count.
+/// it; or executes an instruction there of which copies write an event. Nothing happens if they
+/// note nothing of it.
 void count_transfer(const Tracee& tracee, const core::FunctionCopy& copy,
                     const ptrace::Registers& registers, core::TimePoint now);
 /// The stopped thread does not make the transfer at pc of `registers`, in the original; or others

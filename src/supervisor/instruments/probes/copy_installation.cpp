@@ -11,6 +11,7 @@
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/copy_removal.h"
+#include "supervisor/instruments/probes/event_places.h"
 #include "supervisor/instruments/probes/hit_counter.h"
 #include "supervisor/instruments/trap_origin.h"
 
@@ -43,7 +44,7 @@ void CopyInstallation::run(core::TimePoint now) {
   note_probes();
   replace_probes();
   for (const PreparedCopy& one : prepared_) {
-    code_.begin_copy(one.function, one.copy, now);
+    code_.begin_copy(one.function, one.copy, {now, writes_events(code_)});
   }
   // If we are killed once the jumps are there, a thread in the middle of one would execute its
   // rest.

@@ -7,6 +7,7 @@
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/copy_removal.h"
+#include "supervisor/instruments/probes/event_places.h"
 #include "supervisor/instruments/probes/unknown_frames.h"
 
 namespace sp::supervisor {
@@ -39,7 +40,9 @@ bool CopyInstaller::create_counters(Tracee& tracee) {
       std::all_of(world->threads().begin(), world->threads().end(),
                   [](const HeldThread& held) { return has_free_counter_segment(held.tid); });
   auto slots = is_free
-                   ? CounterSlots::create({tracee.id.tid, code.trap_handler().syscall_site, true})
+                   ? CounterSlots::create({tracee.id.tid, code.trap_handler().syscall_site, true},
+                                          writes_events(code) ? CounterSlots::TableUse::events
+                                                              : CounterSlots::TableUse::transfers)
                    : core::fail("the counters' segment is in use");
   if (!slots) {
     core::log_note("process {}: its code is not copied: {}", tracee.process->id.pid,

@@ -20,7 +20,7 @@ std::uint64_t largest_copy(const ProbedFunction& function, const core::ControlFl
   const auto transfers =
       std::count_if(graph.blocks.begin(), graph.blocks.end(),
                     [](const auto& block) { return core::is_indirect(block.last.flow); });
-  const bool are_counted = detail == CopyDetail::and_transfers;
+  const bool are_counted = detail != CopyDetail::blocks_and_branches;
   return kCodeFactor * function.bounds.size() + kOfBlock * graph.blocks.size() + kOfBlock +
          (are_counted ? kOfTransfer * static_cast<std::uint64_t>(transfers) : 0);
 }
@@ -67,7 +67,8 @@ tl::expected<core::CopyPlace, CopyRefusal> find_copy_place(Tracee& tracee,
   prepared.first_counter = *counter;
   return core::CopyPlace{
       *at, size, space.slots->counters_at(*counter),
-      detail == CopyDetail::and_transfers ? space.slots->transfers_at() : std::nullopt};
+      detail == CopyDetail::and_transfers ? space.slots->transfers_at() : std::nullopt,
+      detail == CopyDetail::and_events ? space.slots->ring_at() : std::nullopt};
 }
 
 }  // namespace sp::supervisor

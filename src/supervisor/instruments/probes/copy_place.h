@@ -13,7 +13,7 @@
 namespace sp::supervisor {
 
 /// How much a copy counts.
-enum class CopyDetail : std::uint8_t { blocks_and_branches, and_transfers };
+enum class CopyDetail : std::uint8_t { blocks_and_branches, and_transfers, and_events };
 
 /// Reserves room near the function's module and counters for a copy, and notes them in `prepared`.
 /// The thread is in a stop in which it can make system calls.

@@ -28,7 +28,7 @@ bool has_jump_at(const core::FunctionCopy& copy, core::Address block) {
 }  // namespace
 
 void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy, BlockTable& blocks,
-                           core::TimePoint now) {
+                           const CopyBegin& how) {
   Counters counters;
   counters.of_branches = copy->counters - static_cast<std::uint32_t>(copy->blocks.size());
   for (const core::CopiedBlock& copied : copy->blocks) {
@@ -37,7 +37,8 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
       counters.first = copied.counter;
     }
     const ProbedBlock* const known = blocks.starting_at(copied.start);
-    if (known == nullptr || known->until) {
+    const bool is_left_out = how.counts_entry_alone && copied.start != function.bounds.begin;
+    if (known == nullptr || known->until || is_left_out) {
       counters.all.push_back({0, kNoBlock, false, false, false});
       continue;
     }
@@ -45,7 +46,7 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
     counters.all.push_back({0, block.number, has_jump_at(*copy, copied.start), copied.emulates_call,
                             copied.counts_transfer});
     block.has_unreported_change = true;
-    if (block.edges_until || has_only_fallthrough(block)) {
+    if (how.counts_entry_alone || block.edges_until || has_only_fallthrough(block)) {
       continue;
     }
     // A probe elsewhere in the block has counted no edges.
@@ -54,7 +55,7 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
     if (ways) {
       counters.ways.push_back(*ways);
     } else if (!knows_edges || !copied.counts_transfer) {
-      block.edges_until = now;
+      block.edges_until = how.at;
     }
   }
   function_at_[counters.first] = function.number;

@@ -22,6 +22,12 @@
 
 namespace sp::supervisor {
 
+/// How a function begins to run from its copy.
+struct CopyBegin {
+  core::TimePoint at;
+  bool counts_entry_alone = false;  // else all blocks, and edges
+};
+
 /// The functions of one address space that run from copies, and what the copies have counted of
 /// their blocks. Pure.
 class FunctionCopies {
@@ -34,7 +40,7 @@ class FunctionCopies {
   /// From now on the function's blocks are counted by the copy, but for those whose counts ended.
   /// The copy's counters are at 0.
   void begin(ProbedFunction& function, CopiedFunctions::Copy copy, BlockTable& blocks,
-             core::TimePoint now);
+             const CopyBegin& how);
   /// The same copy with other landings.
   void replace(CopiedFunctions::Copy copy) { copies_.add(std::move(copy)); }
   /// The function does not run from its copy any more. Call collect() before.

@@ -24,7 +24,6 @@ namespace {
 using core::Address;
 using core::TraceEventKind;
 
-constexpr std::size_t kEventsInBatch = 4'096;
 constexpr core::Duration kLongestHeld = std::chrono::milliseconds(200);
 
 struct StackRange {
@@ -87,7 +86,7 @@ void name_functions(ProbedCode& code, core::FunctionsTraced& batch) {
 
 }  // namespace
 
-ThreadTrace& FunctionTrace::trace_of(Tracee& tracee, Address sp, core::TimePoint now) {
+ThreadTrace& FunctionTrace::trace_of(const Tracee& tracee, Address sp, core::TimePoint now) {
   ProbedThread& thread = probed_thread(tracee);
   TraceState& state = *probed_code(*tracee.process).trace();
   if (thread.trace == nullptr) {
@@ -135,6 +134,7 @@ void FunctionTrace::look_at(const Tracee& tracee, const ptrace::Registers& regis
 
 void FunctionTrace::note(Tracee& tracee, const BreakpointSite& site, Address sp,
                          std::optional<Address> to, core::TimePoint now) {
+  read_copies(tracee, true);
   ProbedThread& thread = probed_thread(tracee);
   ProbedCode& code = probed_code(*tracee.process);
   ProbedBlock& block = code.block_of(site);
@@ -241,7 +241,11 @@ void FunctionTrace::end_stop(Tracee& tracee) {
 }
 
 void FunctionTrace::finish(const TracedProcess& process, TraceEventKind kind, core::TimePoint now) {
-  for (const auto& trace : probed_code(process).trace()->threads) {
+  const TraceState& state = *probed_code(process).trace();
+  if (state.recorder != nullptr) {
+    state.recorder->read_copies(probed_code(process), true);
+  }
+  for (const auto& trace : state.threads) {
     if (trace->process() == process.id) {
       trace->finish(kind, now);
     }
@@ -256,6 +260,7 @@ void FunctionTrace::flush_if_due(ProbedCode& code) {
 }
 
 void FunctionTrace::flush(ProbedCode& code) {
+  read_copies(code, false);
   const core::TimePoint now = core::Clock::now();
   TraceState& state = *code.trace();
   for (const auto& trace : state.threads) {

@@ -13,6 +13,7 @@
 #include "core/run_facts.h"
 #include "supervisor/channels/outbox.h"
 #include "supervisor/channels/trace_requests.h"
+#include "supervisor/copies/tick_clock.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/probes/thread_trace.h"
 #include "supervisor/instruments/probes/trace_learning.h"
@@ -23,6 +24,7 @@
 namespace sp::supervisor {
 
 class HitCounter;
+struct EventPlace;
 struct TracePlace;
 
 /// --trace: entries and exits of functions become events, by breakpoints on them instead of probes
@@ -37,6 +39,19 @@ class FunctionTrace {
         outbox_(outbox),
         counter_(counter),
         requests_(requests) {}
+
+  /// Functions may run from copies that write their events; see function_trace_copies.cpp.
+  void use_copies(TraceeTable& tracees) { tracees_ = &tracees; }
+  [[nodiscard]] bool uses_copies() const { return tracees_ != nullptr; }
+  /// Takes what copies have written. Call it before anything else is noted of the thread.
+  /// `is_all`: the thread has executed everything of which there is an event.
+  void read_copies(const Tracee& tracee, bool is_all);
+  /// The same of all threads of an address space, of which some run.
+  void read_copies(ProbedCode& code, bool is_all);
+  /// The thread is about to execute the instruction at pc of `registers`, in the original of a
+  /// function that runs from a copy: what the copy would have written there is noted.
+  void note_unseen(const Tracee& tracee, const core::FunctionCopy& copy,
+                   const ptrace::Registers& registers, core::TimePoint now);
 
   /// With --learn; it outlives this.
   void tell(TraceLearning& learning) { learning_ = &learning; }
@@ -67,9 +82,11 @@ class FunctionTrace {
   void fill(core::Tracing& facts) const { facts = {events_, lost_, too_hot_, 0, cleared_, 0}; }
 
  private:
+  static constexpr std::size_t kEventsInBatch = 4'096;
+
   static void steal(const Tracee& tracee, core::Duration time);
   [[nodiscard]] bool is_learning() const { return learning_ != nullptr && learning_->is_on(); }
-  [[nodiscard]] ThreadTrace& trace_of(Tracee& tracee, core::Address sp, core::TimePoint now);
+  [[nodiscard]] ThreadTrace& trace_of(const Tracee& tracee, core::Address sp, core::TimePoint now);
   void note_entry(Tracee& tracee, const ProbedFunction& function, ThreadTrace& trace,
                   core::Address sp, core::TimePoint now);
   /// Sets off what the calls that have ended are to set off.
@@ -77,6 +94,9 @@ class FunctionTrace {
   void ask(const std::vector<core::TraceAction>& actions);
   void note_exit(Tracee& tracee, ProbedFunction& function, const BreakpointSite& site,
                  core::Address sp, core::Address to, core::TimePoint now);
+  void note_event(const Tracee& tracee, const EventPlace& place, core::Address sp,
+                  core::Address word, core::TimePoint at);
+  void note_lost(const Tracee& tracee, std::uint64_t lost, core::TimePoint now);
   void deliver_ended(ProbedCode& code);
   void deliver(ProbedCode& code, ThreadTrace& trace, core::TimePoint now);
 
@@ -86,8 +106,11 @@ class FunctionTrace {
   HitCounter& counter_;
   TraceRequests& requests_;
   TraceLearning* learning_ = nullptr;
+  TraceeTable* tracees_ = nullptr;
+  TickClock ticks_;
   std::function<void(core::TraceAction)> switch_;
   std::atomic<std::uint64_t> events_{0};
+  std::atomic<std::uint64_t> from_copies_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> too_hot_{0};
   std::atomic<std::uint64_t> cleared_{0};

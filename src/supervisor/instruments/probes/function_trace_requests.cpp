@@ -40,6 +40,7 @@ void FunctionTrace::ask(const std::vector<core::TraceAction>& actions) {
 }
 
 void FunctionTrace::clear(ProbedCode& code) {
+  read_copies(code, false);
   TraceState& state = *code.trace();
   std::erase_if(state.threads, [](const auto& trace) { return trace.use_count() == 1; });
   for (const auto& trace : state.threads) {

@@ -40,7 +40,7 @@ struct ProbeOptions {
   bool begins_with_samples = false;  // no probe comes before the first sample (--delay)
   bool copies = true;                // hot functions run from instrumented copies
   core::Coverage coverage = core::Coverage::off;  // else keep_hot_probes, and no copies
-  std::optional<TraceLimits> trace{};             // functions are traced; else no copies
+  std::optional<TraceLimits> trace{};             // functions are traced; copies: as they say
   bool begins_off = false;                        // with `trace`: until it is switched on
   std::vector<core::TraceTrigger> triggers{};     // likewise
   std::optional<core::Duration> learn_for{};      // likewise: TraceLearning
@@ -59,7 +59,8 @@ class ProbeCounter final : public Instrument {
 
   [[nodiscard]] InstrumentNeeds needs() const override {
     const bool begins_off = options_.begins_off || options_.begins_with_samples;
-    return {.a_thread = calls_ || ((trace_ || options_.keep_hot_probes) && !begins_off)};
+    return {.a_thread = calls_ || ((trace_ || options_.keep_hot_probes) && !begins_off),
+            .rounds = trace_ && trace_->uses_copies()};
   }
   void begin_process(TracedProcess& process, pid_t tid, bool from_start) override;
   void before_exec(Tracee& caller, pid_t tid) override;
@@ -72,6 +73,7 @@ class ProbeCounter final : public Instrument {
   void on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint now) override;
   [[nodiscard]] bool may_deliver_trap(Tracee& tracee) override;
   void on_sample(Tracee& tracee) override;
+  void on_round() override;
   void on_exit(Tracee& tracee) override;
   [[nodiscard]] bool biases_sample(const Tracee& tracee, core::TimePoint asked_at) const override;
   void resume(Tracee& tracee, int signal) override;

@@ -53,6 +53,8 @@ class ProbeMaintenance {
     promotion_.demote(tracee, range);
   }
   /// Removes every breakpoint of the process, which does what `reason` says.
+  /// Nothing of the process runs from copies any more. No stop is being handled.
+  void leave_copies(const TracedProcess& process) { promotion_.demote_all(process, nullptr); }
   void give_up(const Tracee& tracee, std::string_view reason);
   /// The same where its probes cost too much beside counting.
   void give_up_where_dear(const Tracee& tracee);

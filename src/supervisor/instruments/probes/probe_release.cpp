@@ -1,3 +1,5 @@
+#include <set>
+
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
@@ -14,6 +16,9 @@ void ProbeCounter::serve(const core::TraceRequest& request) {
 }
 
 void ProbeCounter::connect_trace() {
+  if (promotion_.is_wanted()) {
+    trace_->use_copies(tracees_);
+  }
   trace_->on_switch([this](core::TraceAction action) { switch_->on_trigger(action); });
   if (options_.learn_for) {
     learning_.emplace(*options_.learn_for, *options_.analysis, costs_, tracees_);
@@ -29,9 +34,25 @@ void ProbeCounter::flush(const TracedProcess& process, core::ThreadId thread) {
 }
 
 void ProbeCounter::on_exit(Tracee& tracee) {
+  if (trace_) {
+    trace_->read_copies(tracee, true);
+  }
   end_in_function_copy(tracee);
   if (!trace_ && !calls_ && options_.coverage == core::Coverage::off) {
     HitCounter::count_last_block(tracee, core::Clock::now());
+  }
+}
+
+void ProbeCounter::on_round() {
+  if (!trace_ || !trace_->uses_copies()) {
+    return;
+  }
+  std::set<const CodeState*> seen;
+  for (const auto& [tid, tracee] : tracees_.all()) {
+    const auto& code = tracee.process->code_state;
+    if (code != nullptr && seen.insert(code.get()).second) {
+      trace_->read_copies(probed_code(*tracee.process), false);
+    }
   }
 }
 

@@ -206,6 +206,14 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
   if (function.awaits_copy) {
     return;
   }
+  auto sites = missing_probes(function);
+  probes_ += sites.size();
+  insert_all(std::move(sites));
+  // Not before: other threads run, and would come in uncounted.
+  remove_entry_breakpoint(function);
+}
+
+std::vector<BreakpointSite*> ProbedCode::missing_probes(const ProbedFunction& function) {
   std::vector<BreakpointSite*> sites;
   for (const std::uint32_t number : function.blocks) {
     const Block& block = blocks_[number];
@@ -220,10 +228,7 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
       sites.push_back(&site);
     }
   }
-  probes_ += sites.size();
-  insert_all(std::move(sites));
-  // Not before: other threads run, and would come in uncounted.
-  remove_entry_breakpoint(function);
+  return sites;
 }
 
 bool ProbedCode::is_to_have_probe(const Block& block) const {

@@ -143,10 +143,11 @@ class ProbedCode : public InstrumentedCode {
   }
   /// Inserts the probes of an instrumented function that are missing.
   void insert_probes(const ProbedFunction& function);
+  [[nodiscard]] std::vector<BreakpointSite*> missing_probes(const ProbedFunction& function);
   [[nodiscard]] FunctionCopies& copies() { return copies_; }
   [[nodiscard]] CodePatches& patches() { return patches_; }
-  void begin_copy(std::uint32_t function, CopiedFunctions::Copy copy, core::TimePoint now) {
-    copies_.begin(functions_[function], std::move(copy), blocks_, now);
+  void begin_copy(std::uint32_t function, CopiedFunctions::Copy copy, const CopyBegin& how) {
+    copies_.begin(functions_[function], std::move(copy), blocks_, how);
   }
   /// The copy jumps to the block that starts there, as calls do.
   void note_jumps_to(core::Address start) {
@@ -160,7 +161,6 @@ class ProbedCode : public InstrumentedCode {
   void end_edges_of(const core::FunctionCopy& copy, core::Address pc, core::TimePoint now) {
     copies_.end_edges_of(copy, pc, blocks_, now);
   }
-  /// The same copy, with other landings.
   void replace_copy(CopiedFunctions::Copy copy) { copies_.replace(std::move(copy)); }
   /// A signal was delivered there: when its handler returns the thread goes on at `pc`.
   void note_interrupted(core::Address pc) { interrupted_.insert(pc); }

@@ -73,6 +73,7 @@ struct ProbedThread : ThreadState {
   };
   ComesAgain comes_again;
   core::Address sp_of_last_place;
+  core::TimePoint last_event;  // that a copy has written
   /// The call that it steps over takes the right to write to code there.
   std::optional<core::AddressRange> ends_writes;
   core::TimePoint stopped_at;  // by something else than a hit, and not resumed since

@@ -12,6 +12,7 @@
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copy_place.h"
 #include "supervisor/instruments/probes/dear_copies.h"
+#include "supervisor/instruments/probes/event_places.h"
 #include "supervisor/instruments/probes/places_in_code.h"
 #include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/instruments/probes/ways_in.h"
@@ -37,13 +38,6 @@ void avoid(const std::set<Address>& interrupted, core::FunctionCopy& copy) {
       replace_by_breakpoint(copy, landing);
     }
   }
-}
-
-/// The function jumps to its own first instruction by a table, and so uncounted; where it does so
-/// by a pointer, as it would to any function, that is a tail call.
-bool jumps_to(const core::ControlFlowGraph& graph, Address entry) {
-  return std::binary_search(graph.table_destinations.begin(), graph.table_destinations.end(),
-                            entry);
 }
 
 /// The bytes between the function and the next one, if no jump leads there.
@@ -114,7 +108,8 @@ bool Promotion::is_at_once(const Tracee& tracee, core::TimePoint now) const {
 
 void Promotion::run_at_once(Tracee& tracee, ProbedFunction& function, core::TimePoint now) {
   ProbedCode& code = probed_code(*tracee.process);
-  if (has_indirect_transfers(code, function) && !copy_counts_transfers(tracee, function)) {
+  if (!writes_events(code) && has_indirect_transfers(code, function) &&
+      !copy_counts_transfers(tracee, function)) {
     HotFunctions::expect(function);  // a copy does not show where they lead, as probes do
   } else {
     (void)code.hot_functions().make_due(function, now);
@@ -178,6 +173,13 @@ void instrument_destinations(ProbedCode& code, std::span<const Address> destinat
 
 }  // namespace
 
+CopyDetail Promotion::detail_of_copies(ProbedCode& code) const {
+  if (writes_events(code)) {
+    return CopyDetail::and_events;
+  }
+  return keeps_all_ ? CopyDetail::and_transfers : CopyDetail::blocks_and_branches;
+}
+
 Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunction& function) {
   ProbedCode& code = probed_code(*tracee.process);
   const FunctionIndex::Module* const module = code.functions().module_at(function.bounds.begin);
@@ -211,11 +213,12 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   }
   to_copy.is_called = is_called;
   to_copy.allow_spill = !references.has_own_stacks;
+  if (writes_events(code) && !add_event_places(code, function, to_copy)) {
+    return tl::unexpected(CopyRefusal::no_events);
+  }
   PreparedCopy prepared;
   prepared.function = function.number;
-  const auto place = find_copy_place(
-      tracee, function, graph,
-      keeps_all_ ? CopyDetail::and_transfers : CopyDetail::blocks_and_branches, prepared);
+  const auto place = find_copy_place(tracee, function, graph, detail_of_copies(code), prepared);
   if (!place) {
     return tl::unexpected(place.error());
   }

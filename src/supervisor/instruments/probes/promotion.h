@@ -14,6 +14,7 @@
 #include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/copy_installer.h"
+#include "supervisor/instruments/probes/copy_place.h"
 #include "supervisor/instruments/probes/probe_costs.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/tracees/tracee.h"
@@ -76,6 +77,7 @@ class Promotion {
   [[nodiscard]] bool copy_counts_transfers(Tracee& tracee, const ProbedFunction& function);
   [[nodiscard]] std::vector<PreparedCopy> prepare_all(Tracee& tracee,
                                                       std::span<const std::uint32_t> functions);
+  [[nodiscard]] CopyDetail detail_of_copies(ProbedCode& code) const;
   [[nodiscard]] OrRefusal<PreparedCopy> prepare(Tracee& tracee, ProbedFunction& function);
 
   CodeAnalysis& analysis_;

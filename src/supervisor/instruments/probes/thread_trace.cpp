@@ -265,6 +265,11 @@ void ThreadTrace::drop_oldest() {
   lost_ += surplus;
 }
 
+void ThreadTrace::lose(std::uint64_t events) {
+  lost_ += events;
+  first_ += events_.empty() ? events : 0;
+}
+
 ThreadTrace::Taken ThreadTrace::take() {
   if (limits_.when_full == core::WhenFull::keep) {
     drop_oldest();

@@ -43,6 +43,8 @@ class ThreadTrace {
   }
   /// Control is at a landing pad of the function.
   void resume(std::uint32_t function, core::Address sp, core::TimePoint at);
+  /// So many events found no room elsewhere, behind those so far.
+  void lose(std::uint64_t events);
   /// The thread was stopped by us for so long.
   void add_stolen(core::Duration time) { stolen_ += time; }
   /// Nothing comes of the function any more.

@@ -51,13 +51,8 @@ void insert_places(ProbedCode& code, core::TimePoint now) {
       continue;
     }
     if (function.state == State::instrumented) {
-      for (const std::uint32_t number : function.blocks) {
-        const core::Address probe = code.block(number).probe;
-        BreakpointSite* const site = probe == core::Address{} ? nullptr : code.removed_at(probe);
-        if (site != nullptr) {
-          sites.push_back(site);
-        }
-      }
+      const auto missing = code.missing_probes(function);
+      sites.insert(sites.end(), missing.begin(), missing.end());
       continue;
     }
     BreakpointSite* const entry = entry_of(code, function);

@@ -122,6 +122,8 @@ void TraceSwitch::switch_off(const TracedProcess& process) {
   if (state.is_over || state.is_off) {
     return;
   }
+  parts_.maintenance.leave_copies(process);
+  parts_.trace.read_copies(code, true);
   const core::TimePoint now = core::Clock::now();
   state.is_off = state.was_off = true;
   for (const auto& thread : state.threads) {
@@ -228,6 +230,7 @@ void TraceSwitch::put_all_places(ProbedCode& code) {
   const core::TimePoint now = core::Clock::now();
   TraceState& state = *code.trace();
   state.is_off = state.is_to_be_on = false;
+  HotFunctions::forget_due(code.functions().all());
   insert_places(code, now);
   for (const auto& thread : state.threads) {
     thread->begin(core::Clock::now());

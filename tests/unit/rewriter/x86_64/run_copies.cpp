@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "unit/rewriter/x86_64/running_copies.h"
@@ -93,13 +95,73 @@ TEST_P(CopiesThatRun, count_what_single_steps_count) {
   }
 }
 
+TEST_P(CopiesThatRun, write_an_event_of_each_place_that_control_comes_to) {
+  const LoadedLibrary library(path_);
+  RunningCopies copies(library, path_, {true, true, false, true});
+  EXPECT_EQ(copies.refused(), 0U);
+  std::map<std::uint64_t, std::uint64_t> block_of;  // by place
+  for (const core::FunctionCopy& copy : copies.copies()) {
+    for (const core::CopiedBlock& block : copy.blocks) {
+      if (block.event_at != core::Address{}) {
+        block_of[block.event_at.value() - library.bias()] = block.start.value() - library.bias();
+      }
+    }
+  }
+  std::uint64_t returns_right = 0;
+  for (const Subject& subject : subjects_of(library)) {
+    copies.reset_counts();
+    (void)subject.run(7919);
+    std::map<std::uint64_t, std::uint64_t> written;
+    std::uint64_t before = 0;
+    std::vector<RunningCopies::Event> open;
+    for (const RunningCopies::Event& event : copies.events()) {
+      ++written[block_of.at(event.place)];
+      EXPECT_LE(before, event.ticks) << subject.name;
+      before = event.ticks;
+      const bool is_return = !open.empty() && event.sp == open.back().sp;
+      if (is_return && event.word == open.back().word) {
+        open.pop_back();
+        ++returns_right;
+      } else {
+        open.push_back(event);
+      }
+    }
+    const auto counts = copies.counts();
+    std::uint64_t lost = 0;
+    for (const auto& [place, block] : block_of) {
+      ASSERT_LE(written[block], counts.at(block)) << subject.name;
+      lost += counts.at(block) - written[block];
+    }
+    EXPECT_EQ(copies.lost_events(), lost) << subject.name;
+  }
+  EXPECT_GT(returns_right, 100U);
+}
+
+TEST_P(CopiesThatRun, lose_events_where_the_ring_is_full_and_count_them) {
+  constexpr std::uint64_t kFits = core::TransferTable::kEntries - 1;
+  const LoadedLibrary library(path_);
+  RunningCopies copies(library, path_, {true, true, false, true});
+  std::uint64_t calls = 0;
+  for (const Subject& subject : subjects_of(library)) {
+    for (int run = 0; run < 10'000; ++run, ++calls) {
+      (void)subject.run(1);
+      if (copies.lost_events() > 0) {
+        EXPECT_EQ(copies.events().size(), kFits);
+        return;
+      }
+    }
+  }
+  FAIL() << calls << " calls have not filled the ring";
+}
+
 TEST_P(CopiesThatRun, can_be_left_at_every_instruction) {
   const LoadedLibrary plain(path_);
   const LoadedLibrary copied(path_);
   std::uint64_t moves = 0;
-  for (const auto& [counts_transfers, period] :
-       {std::pair{false, 3U}, std::pair{false, 10U}, std::pair{true, 5U}}) {
-    RunningCopies copies(copied, path_, {true, true, counts_transfers});
+  for (const auto& [counts_transfers, writes_events, period] :
+       {std::tuple{false, false, 3U}, std::tuple{false, false, 10U}, std::tuple{true, false, 5U},
+        std::tuple{false, true, 7U}}) {
+    RunningCopies copies(copied, path_, {true, true, counts_transfers, writes_events});
     const auto expected = subjects_of(plain);
     const auto run = subjects_of(copied);
     for (std::size_t i = 0; i < run.size(); ++i) {

@@ -102,11 +102,10 @@ void leave_copy(mcontext_t& context) {
   const auto pushed = [sp](std::int16_t offset) {
     return static_cast<greg_t>(*word_at(static_cast<std::uint64_t>(sp + offset)));
   };
-  if (point->undo.reload != 0xFF) {
-    general_register(context, point->undo.reload) = pushed(point->undo.reload_from);
-  }
-  if (point->undo.second != 0xFF) {
-    general_register(context, point->undo.second) = pushed(point->undo.second_from);
+  for (const core::CopyUndo::Reload& reload : point->undo.reloads) {
+    if (reload.number != core::CopyUndo::kNone) {
+      general_register(context, reload.number) = pushed(reload.from);
+    }
   }
   if (point->undo.flags_from != core::CopyUndo::kNoFlags) {
     arch::x86_64::Registers flags{};
@@ -248,11 +247,19 @@ RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& pa
     const std::uint64_t entries = kCounters + 8 * kMostCounters;
     place.transfers = {entries, entries + 8 * kTableWords, entries + 8 * kTableWords + 8};
   }
+  if (options.writes_events) {
+    const std::uint64_t entries = kCounters + 8 * kMostCounters;
+    const std::uint64_t behind = entries + 8 * kTableWords;
+    place.events = {entries, behind, behind + 8, behind + 16};
+  }
   for (std::size_t i = 0; i < functions->size(); ++i) {
     const ElfFunction function = functions->at(i);
     core::FunctionToCopy to_copy = function.to_copy();
     to_copy.is_complete = to_copy.is_complete && options.is_complete;
     to_copy.allow_spill = options.allow_spill;
+    if (options.writes_events) {
+      choose_places(to_copy);
+    }
     auto copy = copy_function(to_copy, place);
     if (!copy) {
       ++refused_;
@@ -265,7 +272,7 @@ RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& pa
     copies_.push_back(std::move(*copy));
   }
   SP_CHECK(place.counters <= kCounters + 8 * kMostCounters);
-  counters.assign(kMostCounters + kTableWords + 2, 0);
+  counters.assign(kMostCounters + kTableWords + 3, 0);
   set_gs(std::bit_cast<std::uint64_t>(counters.data()) - kCounters);
   running = &copies_;
   breakpoints.clear();
@@ -339,6 +346,32 @@ WaysTaken RunningCopies::transfers() const {
     }
   }
   return ways;
+}
+
+void RunningCopies::choose_places(core::FunctionToCopy& function) {
+  const auto add = [&](Address at) {
+    function.places.push_back({at, static_cast<std::uint32_t>(places_.size())});
+    places_.push_back(at);
+  };
+  add(function.bounds.begin);
+  for (const core::BasicBlock& block : function.graph->blocks) {
+    if (block.last.flow == core::Flow::ret && block.start != function.bounds.begin) {
+      add(block.last.address);
+    }
+  }
+}
+
+std::vector<RunningCopies::Event> RunningCopies::events() const {
+  std::vector<Event> events;
+  const std::uint64_t* const words = &counters[kMostCounters];
+  for (const std::uint64_t* at = words; at < words + words[kTableWords] / 8; at += 4) {
+    events.push_back({at[0], at[1], at[2], places_.at(at[3]).value() - bias_});
+  }
+  return events;
+}
+
+std::uint64_t RunningCopies::lost_events() const {
+  return counters[kMostCounters + kTableWords + 2];
 }
 
 std::uint64_t RunningCopies::place_of(Address address) const {

@@ -38,6 +38,7 @@ struct CopyOptions {
   bool is_complete = true;  // what the graphs say; else never
   bool allow_spill = true;
   bool counts_transfers = false;
+  bool writes_events = false;  // of each function's entry, and of its returns
 };
 
 /// Copies of all functions of a loaded library, which control comes to through landings in the
@@ -58,6 +59,16 @@ class RunningCopies {
   [[nodiscard]] WaysTaken ways() const;
   /// The same of returns, indirect calls and indirect jumps; places elsewhere are addresses.
   [[nodiscard]] WaysTaken transfers() const;
+  /// An event of a thread's ring.
+  struct Event {
+    std::uint64_t ticks = 0;
+    std::uint64_t sp = 0;
+    std::uint64_t word = 0;
+    std::uint64_t place = 0;  // in the file
+  };
+  /// Those that were written, in their order.
+  [[nodiscard]] std::vector<Event> events() const;
+  [[nodiscard]] std::uint64_t lost_events() const;
   void reset_counts();
   /// How often control came to a copy by a breakpoint.
   [[nodiscard]] std::uint64_t breakpoint_hits() const;
@@ -72,6 +83,7 @@ class RunningCopies {
  private:
   /// In the file, if it is in the text; else itself.
   [[nodiscard]] std::uint64_t place_of(core::Address address) const;
+  void choose_places(core::FunctionToCopy& function);
 
   std::uint64_t bias_ = 0;
   core::AddressRange text_;
@@ -79,6 +91,7 @@ class RunningCopies {
   std::vector<std::byte> original_;  // bytes of text_
   std::size_t refused_ = 0;
   std::vector<core::FunctionCopy> copies_;
+  std::vector<core::Address> places_;  // by the number of their events
 };
 
 /// Counts block executions of an unchanged library by single steps of this thread.

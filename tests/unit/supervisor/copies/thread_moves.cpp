@@ -35,7 +35,7 @@ class ThreadMoves : public ::testing::Test {
     copy_.code.resize(0x40);
     copy_.blocks = {{kStart, 0x10, kCopy, kCounter},
                     {kStart + 0x10, 0x10, kCopy + 0x20, kCounter + 8}};
-    copy_.undos.push_back({136, kSpilled, 16});
+    copy_.undos.push_back({136, {{{kSpilled, 16}}}, core::CopyUndo::kNoFlags});
     copy_.outside = {kStart + 0x8000};
     copy_.map = {{0x00, 0, 0x00, 0, 0, 1, 0}, {0x03, 0, 0x03, 0, 0, 1, 0},
                  {0x06, 0, 0x06, 0, 0, 0, 1}, {0x09, 0, 0x06, 0, 1, 0, 1},
@@ -108,7 +108,7 @@ TEST_F(ThreadMoves, undo_a_half_done_sequence) {
 
 TEST_F(ThreadMoves, undo_what_counts_a_transfer) {
   constexpr std::uint8_t kSecond = 1;
-  copy_.undos[1] = {152, kSpilled, 16, kSecond, 8, -8};
+  copy_.undos[1] = {152, {{{kSpilled, 16}, {kSecond, 8}}}, -8};
   copy_.map[3].is_transferred = 1;
   memory_.words[kStack + 16] = 0x1234;
   memory_.words[kStack + 8] = 0x5678;

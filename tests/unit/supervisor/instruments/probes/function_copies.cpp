@@ -58,7 +58,7 @@ class FunctionCopiesTest : public ::testing::Test {
     copy_ = std::make_shared<const core::FunctionCopy>(std::move(copy));
   }
 
-  void begin() { copies_.begin(function_, copy_, blocks_, at(1)); }
+  void begin() { copies_.begin(function_, copy_, blocks_, {at(1)}); }
 
   std::uint64_t collect(std::vector<std::uint64_t> values, TimePoint now) {
     const CopyUse use = copies_.collect(
@@ -244,7 +244,7 @@ class WaysOfFunctionCopiesTest : public ::testing::Test {
     copy.original = function_.bounds;
     copy.at = kCopy;
     copy_ = std::make_shared<const core::FunctionCopy>(std::move(copy));
-    copies_.begin(function_, copy_, blocks_, at(1));
+    copies_.begin(function_, copy_, blocks_, {at(1)});
   }
 
   static Address start_of(std::uint32_t block) { return kStart + block * kSize; }

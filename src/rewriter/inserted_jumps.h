@@ -6,22 +6,22 @@
 #include <utility>
 #include <vector>
 
-#include "arch/x86_64/transfer_code.h"
+#include "arch/x86_64/inserted_code.h"
 #include "rewriter/copy_code.h"
 
 namespace sp::rewriter {
 
-/// The jumps within the code that counts one transfer. Their displacements are known as soon as all
-/// of it is there, for none of its instructions changes its size.
-class TransferJumps {
+/// The jumps within inserted code. Their displacements are known as soon as all of it is there, for
+/// none of its instructions changes its size.
+class InsertedJumps {
  public:
-  /// `instructions`: of the copy; those of the transfer are appended.
-  explicit TransferJumps(std::vector<CopiedInstruction>& instructions)
+  /// `instructions`: of the copy; those of the code are appended.
+  explicit InsertedJumps(std::vector<CopiedInstruction>& instructions)
       : instructions_(instructions), first_(instructions.size()) {}
 
   /// The step was appended.
-  void note(const arch::x86_64::TransferStep& step) {
-    using Label = arch::x86_64::TransferStep::Label;
+  void note(const arch::x86_64::InsertedStep& step) {
+    using Label = arch::x86_64::InsertedStep::Label;
     const std::size_t at = instructions_.size() - 1;
     if (step.label != Label::none) {
       places_.at(static_cast<std::size_t>(step.label)) = at;
@@ -49,7 +49,7 @@ class TransferJumps {
   std::vector<CopiedInstruction>& instructions_;
   std::size_t first_;
   std::array<std::size_t, 8> places_{};
-  std::vector<std::pair<std::size_t, arch::x86_64::TransferStep::Label>> jumps_;
+  std::vector<std::pair<std::size_t, arch::x86_64::InsertedStep::Label>> jumps_;
 };
 
 }  // namespace sp::rewriter

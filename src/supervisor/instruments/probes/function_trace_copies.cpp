@@ -1,0 +1,121 @@
+#include <algorithm>
+
+#include "arch/native.h"
+#include "supervisor/instruments/probes/function_trace.h"
+#include "supervisor/instruments/probes/hit_counter.h"
+#include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/linux/target_memory.h"
+
+// Events that copies write: they are noted as if breakpoints had told of them.
+namespace sp::supervisor {
+
+using arch::Native;
+using core::Address;
+
+namespace {
+
+/// What a copy takes to write one (bench/README.md).
+constexpr core::Duration kOfEvent = std::chrono::nanoseconds(15);
+
+}  // namespace
+
+void FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
+  const ProbedThread& thread = probed_thread(tracee);
+  if (thread.counts_in == nullptr || !uses_copies()) {
+    return;
+  }
+  const bool is_noted = thread.out_of_copy && thread.out_of_copy->is_transferred;
+  const auto taken = thread.counts_in->slots->take_events(thread.tid, is_all && !is_noted ? 0 : 1);
+  if (!thread.counted) {
+    return;
+  }
+  ticks_.update();
+  const TraceState& state = *probed_code(*tracee.process).trace();
+  for (const CounterSlots::Event& event : taken.events) {
+    if (event.place < state.event_places.size()) {
+      note_event(tracee, state.event_places[event.place], event.sp, event.word,
+                 ticks_.at(event.ticks));
+    }
+  }
+  from_copies_ += taken.events.size();
+  counter_.add_copies((taken.events.size() + taken.lost) * kOfEvent);
+  if (taken.lost > 0) {
+    note_lost(tracee, taken.lost, core::Clock::now());
+  }
+}
+
+void FunctionTrace::read_copies(ProbedCode& code, bool is_all) {
+  if (!uses_copies() || code.copy_space() == nullptr) {
+    return;
+  }
+  for (const Tracee* const tracee : tracees_->in(code)) {
+    if (tracee->thread_state != nullptr) {
+      read_copies(*tracee, is_all);
+    }
+  }
+}
+
+void FunctionTrace::note_event(const Tracee& tracee, const EventPlace& place, Address sp,
+                               Address word, core::TimePoint at) {
+  ProbedThread& thread = probed_thread(tracee);
+  ProbedCode& code = probed_code(*tracee.process);
+  ThreadTrace& trace = trace_of(tracee, sp, at);
+  thread.last_event = at = std::max(at, thread.last_event);
+  switch (place.kind) {
+    case EventPlace::Kind::entry:
+      if (thread.comes_again == ProbedThread::ComesAgain{place.at, sp}) {
+        thread.comes_again = {};
+        break;
+      }
+      trace.enter(place.function, sp, at, word);
+      break;
+    case EventPlace::Kind::resumed:
+      trace.resume(place.function, sp, at);
+      break;
+    case EventPlace::Kind::ret:
+      if (!trace.is_inside(place.function, sp)) {
+        trace.leave(place.function, false, sp, at);
+      }
+      break;
+    case EventPlace::Kind::tail:
+      if (trace.is_inside(place.function, sp)) {
+        thread.comes_again = {place.to, sp};  // with its frame: no call
+      } else {
+        trace.jump(place.function, false, sp, at);
+      }
+      break;
+  }
+  if (trace.size() >= kEventsInBatch && limits_.when_full != core::WhenFull::keep) {
+    deliver(code, trace, at);
+  }
+}
+
+/// What was there before is delivered: lost events come before the first of a batch.
+void FunctionTrace::note_lost(const Tracee& tracee, std::uint64_t lost, core::TimePoint now) {
+  ProbedThread& thread = probed_thread(tracee);
+  if (thread.trace != nullptr) {
+    if (limits_.when_full == core::WhenFull::flush) {
+      deliver(probed_code(*tracee.process), *thread.trace, now);
+    }
+    thread.trace->lose(lost);
+  } else {
+    lost_ += lost;
+  }
+}
+
+void FunctionTrace::note_unseen(const Tracee& tracee, const core::FunctionCopy& copy,
+                                const ptrace::Registers& registers, core::TimePoint now) {
+  const Address pc = Native::pc(registers);
+  const auto block = copy.block_of(pc);
+  const TraceState& state = *probed_code(*tracee.process).trace();
+  if (!uses_copies() || !block || copy.blocks[*block].event_at != pc ||
+      !probed_thread(tracee).counted) {
+    return;
+  }
+  read_copies(tracee, true);
+  ThreadMemory memory(tracee.id.tid);
+  note_event(tracee, state.event_places[copy.blocks[*block].event_place], Native::sp(registers),
+             Native::return_address(registers, memory).value_or(Address{}), now);
+}
+
+}  // namespace sp::supervisor
