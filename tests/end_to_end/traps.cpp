@@ -67,6 +67,11 @@ TEST_P(Traps, are_blocked_where_the_program_blocks_them) {
   EXPECT_EQ(sent.signal(), SIGTRAP) << sent.text();
 }
 
+TEST_P(Traps, of_the_programs_own_breakpoints_come_once) {
+  const Outcome launched = launch({target("trap_ways"), "own"});
+  EXPECT_EQ(launched.out, "ready\nright\n") << launched.text();
+}
+
 TEST_P(Traps, for_the_process_group_end_the_program_alone) {
   const Outcome outcome = launch({target("trap_ways"), "group"});
   EXPECT_EQ(outcome.signal(), SIGTRAP) << outcome.text();

@@ -19,6 +19,11 @@ void adjust_pc(pid_t tid, ptrace::Registers registers) {
   (void)ptrace::set_registers(tid, registers);  // fails where it was killed
 }
 
+/// The program's own instruction there traps, whether a breakpoint of ours was over it or not.
+bool traps_itself(const BreakpointSite* site) {
+  return site != nullptr && !site->inserted && site->instruction.flow == core::Flow::stop;
+}
+
 }  // namespace
 
 TrapOrigin classify_trap(const TrapFacts& facts) {
@@ -42,7 +47,7 @@ Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& regi
   const Address trap = Native::breakpoint_of_trap(Native::pc(registers));
   BreakpointSite* const site = code.site_at(trap);
   TrapFacts facts;
-  if (site != nullptr) {
+  if (site != nullptr && !traps_itself(site)) {
     facts = {true, site->inserted, site->instruction.length, std::nullopt};
   }
   TrapOrigin origin = classify_trap(facts);
@@ -73,7 +78,8 @@ bool retire_trap(BreakpointTable& code, pid_t tid) {
     return false;
   }
   const Address trap = Native::breakpoint_of_trap(Native::pc(*registers));
-  if (Native::is_breakpoint_code(reason) && code.is_known_site(trap)) {
+  if (Native::is_breakpoint_code(reason) && code.is_known_site(trap) &&
+      !traps_itself(code.site_at(trap))) {
     adjust_pc(tid, *registers);
     (void)code.forget_moved_trap(trap);
     if (const BreakpointSite* const site = code.site_at(trap)) {
