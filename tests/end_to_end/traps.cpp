@@ -72,6 +72,12 @@ TEST_P(Traps, of_the_programs_own_breakpoints_come_once) {
   EXPECT_EQ(launched.out, "ready\nright\n") << launched.text();
 }
 
+TEST_P(Traps, of_calls_that_a_program_dispatches_come_for_its_own_calls_alone) {
+  const Outcome launched = launch({target("dispatches_calls")});
+  EXPECT_EQ(launched.out, "right\n") << launched.text();
+  EXPECT_EQ(launched.exit_status(), 0);
+}
+
 TEST_P(Traps, for_the_process_group_end_the_program_alone) {
   const Outcome outcome = launch({target("trap_ways"), "group"});
   EXPECT_EQ(outcome.signal(), SIGTRAP) << outcome.text();

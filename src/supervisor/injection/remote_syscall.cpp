@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,6 +35,21 @@ bool is_free_to_call(pid_t tid) {
   static const auto ours = read_proc("/proc/self/status");
   return theirs && ours && status_field(*theirs, "Seccomp") == status_field(*ours, "Seccomp") &&
          status_field(*theirs, "Seccomp_filters") == status_field(*ours, "Seccomp_filters");
+}
+
+/// After prctl(2) with PR_SET_SYSCALL_USER_DISPATCH a call of ours would become a SIGSYS. Told from
+/// Linux 6.4 on.
+bool dispatches_calls(pid_t tid) {
+  struct Config {
+    std::uint64_t mode = 0;
+    std::uint64_t selector = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+  };
+  constexpr auto kGetConfig = static_cast<__ptrace_request>(0x4211);
+  Config config;
+  return ::ptrace(kGetConfig, tid, sizeof config, &config) == 0 &&  // NOLINT(*-vararg)
+         config.mode != 0;
 }
 
 /// Code in a code cave, for one call. Restores the cave when it goes out of scope.
@@ -211,7 +227,7 @@ void end_interrupted_call(pid_t tid, const SavedThread& before, int delivered,
 core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
                                           const std::array<std::uint64_t, 6>& arguments,
                                           bool trap_is_served) {
-  if (place == Address{} || !is_free_to_call(tid)) {
+  if (place == Address{} || !is_free_to_call(tid) || dispatches_calls(tid)) {
     return core::fail("calling in the target", EPERM);
   }
   DeferredStop deferred;
