@@ -110,7 +110,6 @@ class FunctionTrace {
   TickClock ticks_;
   std::function<void(core::TraceAction)> switch_;
   std::atomic<std::uint64_t> events_{0};
-  std::atomic<std::uint64_t> from_copies_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> too_hot_{0};
   std::atomic<std::uint64_t> cleared_{0};

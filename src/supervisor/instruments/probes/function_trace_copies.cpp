@@ -37,7 +37,6 @@ void FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
                  ticks_.at(event.ticks));
     }
   }
-  from_copies_ += taken.events.size();
   counter_.add_copies((taken.events.size() + taken.lost) * kOfEvent);
   if (taken.lost > 0) {
     note_lost(tracee, taken.lost, core::Clock::now());
