@@ -34,10 +34,15 @@ static void on_call(int signal, siginfo_t* info, void* context) {
   }
 WORK(0)
 WORK(1)
-WORK(2) WORK(3) WORK(4) WORK(5) WORK(6) WORK(7)
+WORK(2)
+WORK(3)
+WORK(4)
+WORK(5)
+WORK(6)
+WORK(7)
 
-    static long (*volatile works[])(long) = {work_0, work_1, work_2, work_3,
-                                             work_4, work_5, work_6, work_7};
+static long (*volatile works[])(long) = {work_0, work_1, work_2, work_3,
+                                         work_4, work_5, work_6, work_7};
 
 int main(void) {
   const struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO};
