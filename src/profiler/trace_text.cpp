@@ -12,7 +12,9 @@ std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten, std:
   const std::uint64_t missing = std::min(trace.events, unwritten + cleared);
   std::string text = fmt::format("trace: {} events", grouped(trace.events - missing));
   if (trace.lost > 0) {
-    text += fmt::format("; {} found no room (--buffer)", grouped(trace.lost));
+    text +=
+        fmt::format("; {} found no room (--buffer has more, --only-funcs and --filters need less)",
+                    grouped(trace.lost));
   }
   if (unwritten > 0) {
     text += fmt::format("; {} could not be written", grouped(unwritten));
