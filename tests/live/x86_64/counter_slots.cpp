@@ -175,6 +175,22 @@ class Counted {
   std::uint64_t grown_ = 0;
 };
 
+/// A thread's slot as the thread sees it.
+class SlotInTarget {
+ public:
+  SlotInTarget(CounterSlots& slots, pid_t tid) : memory_(tid), base_(slots.assign(tid)) {
+    EXPECT_TRUE(base_);
+  }
+  void put(std::uint64_t at, std::uint64_t value) const {
+    EXPECT_TRUE(
+        memory_.write(core::Address{at} + base_.value_or(0), std::as_bytes(std::span(&value, 1))));
+  }
+
+ private:
+  TargetMemory memory_;
+  std::optional<std::uint64_t> base_;
+};
+
 /// Its only one, in which each of so many threads counts.
 void run_one_round(Counted& program, std::uint64_t threads) {
   program.go();
@@ -257,12 +273,9 @@ TEST(CounterSlots, hold_transfers_that_are_taken_and_taken_back) {
   CounterSlots& slots = program.slots();
   const pid_t tid = program.caller().tid;
   const auto table = slots.transfers_at();
-  const auto base = slots.assign(tid);
-  ASSERT_TRUE(table && base);
-  const TargetMemory memory(tid);
-  const auto put = [&](std::uint64_t at, std::uint64_t value) {
-    EXPECT_TRUE(memory.write(Address{at} + *base, std::as_bytes(std::span(&value, 1))));
-  };
+  ASSERT_TRUE(table);
+  const SlotInTarget slot(slots, tid);
+  const auto put = [&](std::uint64_t at, std::uint64_t value) { slot.put(at, value); };
   // The entry behind the one that the pair would have, which is another's.
   const std::uint64_t first = TransferTable::first_of(kSite, kTarget);
   const std::uint64_t other = table->entries + first * TransferTable::kEntrySize;
@@ -311,13 +324,10 @@ TEST(CounterSlots, hold_events_that_are_taken_and_taken_back) {
   CounterSlots& slots = program.slots();
   const pid_t tid = program.caller().tid;
   const auto ring = slots.ring_at();
-  const auto base = slots.assign(tid);
-  ASSERT_TRUE(ring && base);
+  ASSERT_TRUE(ring);
   EXPECT_FALSE(slots.transfers_at());
-  const TargetMemory memory(tid);
-  const auto put = [&](std::uint64_t at, std::uint64_t value) {
-    EXPECT_TRUE(memory.write(Address{at} + *base, std::as_bytes(std::span(&value, 1))));
-  };
+  const SlotInTarget slot(slots, tid);
+  const auto put = [&](std::uint64_t at, std::uint64_t value) { slot.put(at, value); };
   const auto write = [&](std::uint64_t at, std::uint32_t place) {
     put(ring->entries + at + EventRing::kTicks, 1'000 + place);
     put(ring->entries + at + EventRing::kSp, 2'000 + place);
