@@ -90,33 +90,27 @@ std::uint64_t CounterSlots::lost_transfers() const {
 }
 
 void CounterSlots::make_room_for_transfers(pid_t tid) {
-  const auto words = words_of(TableUse::transfers);
-  const auto found = slot_of_.find(tid);
-  if (!words || found == slot_of_.end()) {
-    return;
-  }
-  const std::span<std::uint64_t> all = memory_.words_of(found->second);
-  if (all[words->used] <= TransferTable::kEntries / 2) {
+  const auto table = table_of(tid, TableUse::transfers);
+  if (!table || table->all[table->words.used] <= TransferTable::kEntries / 2) {
     return;
   }
   if (!uncounted_.contains(tid)) {
-    take_transfers(found->second, ended_transfers_);
+    take_transfers(table->slot, ended_transfers_);
   }
-  const auto table = all.subspan(words->entries, kTableWords);
-  std::fill(table.begin(), table.end(), 0);
-  all[words->used] = 0;
+  const auto entries = table->all.subspan(table->words.entries, kTableWords);
+  std::fill(entries.begin(), entries.end(), 0);
+  table->all[table->words.used] = 0;
 }
 
 void CounterSlots::take_back_transfer(pid_t tid, std::uint32_t site, core::Address target) {
-  const auto words = words_of(TableUse::transfers);
-  const auto found = slot_of_.find(tid);
-  if (!words || found == slot_of_.end()) {
+  const auto table = table_of(tid, TableUse::transfers);
+  if (!table) {
     return;
   }
-  const auto table = memory_.words_of(found->second).subspan(words->entries, kTableWords);
+  const auto entries = table->all.subspan(table->words.entries, kTableWords);
   std::uint32_t index = TransferTable::first_of(site, target);
   for (std::uint32_t looked = 0; looked < TransferTable::kEntries; ++looked) {
-    const auto entry = table.subspan(std::size_t{index} * kWordsOfEntry, kWordsOfEntry);
+    const auto entry = entries.subspan(std::size_t{index} * kWordsOfEntry, kWordsOfEntry);
     if (site_of(entry) == 0) {
       return;
     }

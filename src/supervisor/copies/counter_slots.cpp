@@ -43,6 +43,15 @@ core::Result<CounterSlots> CounterSlots::create(const RemoteCaller& caller, Tabl
   return slots;
 }
 
+std::optional<CounterSlots::Table> CounterSlots::table_of(pid_t tid, TableUse use) const {
+  const auto words = words_of(use);
+  const auto found = slot_of_.find(tid);
+  if (!words || found == slot_of_.end()) {
+    return std::nullopt;
+  }
+  return Table{*words, found->second, memory_.words_of(found->second)};
+}
+
 void CounterSlots::add_free(std::uint32_t first) {
   for (std::uint32_t slot = memory_.slots(); slot-- > first;) {
     free_.push_back(slot);  // the lowest is given out first

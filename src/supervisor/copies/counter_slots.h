@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -121,6 +122,13 @@ class CounterSlots {
   [[nodiscard]] std::optional<CounterMemory::TableWords> words_of(TableUse use) const {
     return use_ == use ? memory_.table() : std::nullopt;
   }
+  /// The end of a thread's slot. Nothing if it has no slot, or there is no such table.
+  struct Table {
+    CounterMemory::TableWords words;
+    std::uint32_t slot = 0;
+    std::span<std::uint64_t> all;  // the slot's words
+  };
+  [[nodiscard]] std::optional<Table> table_of(pid_t tid, TableUse use) const;
   /// All slots from that one on are free.
   void add_free(std::uint32_t first);
   void add_to(std::vector<std::uint64_t>& sums, std::uint32_t slot, std::uint32_t first) const;

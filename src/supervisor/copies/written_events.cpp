@@ -30,40 +30,36 @@ std::optional<EventRing> CounterSlots::ring_at() const {
 
 CounterSlots::TakenEvents CounterSlots::take_events(pid_t tid, std::uint32_t left) {
   TakenEvents taken;
-  const auto words = words_of(TableUse::events);
-  const auto found = slot_of_.find(tid);
-  if (!words || found == slot_of_.end()) {
+  const auto table = table_of(tid, TableUse::events);
+  if (!table) {
     return taken;
   }
-  const std::span<std::uint64_t> all = memory_.words_of(found->second);
-  const std::uint64_t cursor = std::atomic_ref(all[words->used]).load(std::memory_order_acquire);
-  std::uint64_t at = all[words->read];
+  const auto& [words, slot, all] = *table;
+  const std::uint64_t cursor = std::atomic_ref(all[words.used]).load(std::memory_order_acquire);
+  std::uint64_t at = all[words.read];
   const std::uint64_t written = ((cursor - at) & kMask) / EventRing::kEntrySize;
   const std::uint64_t count = written - std::min<std::uint64_t>(written, left);
   taken.events.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const auto entry = all.subspan(words->entries + at / kWord, EventRing::kEntrySize / kWord);
+    const auto entry = all.subspan(words.entries + at / kWord, EventRing::kEntrySize / kWord);
     taken.events.push_back({word_of(entry, EventRing::kTicks),
                             core::Address{word_of(entry, EventRing::kSp)},
                             core::Address{word_of(entry, EventRing::kWord)},
                             static_cast<std::uint32_t>(word_of(entry, EventRing::kPlace))});
     at = (at + EventRing::kEntrySize) & kMask;
   }
-  std::atomic_ref(all[words->read]).store(at, std::memory_order_release);
-  const std::uint64_t lost = std::atomic_ref(all[words->lost]).load(std::memory_order_relaxed);
-  taken.lost = lost - std::exchange(all[words->taken_lost], lost);
+  std::atomic_ref(all[words.read]).store(at, std::memory_order_release);
+  const std::uint64_t lost = std::atomic_ref(all[words.lost]).load(std::memory_order_relaxed);
+  taken.lost = lost - std::exchange(all[words.taken_lost], lost);
   return taken;
 }
 
 void CounterSlots::take_back_event(pid_t tid) {
-  const auto words = words_of(TableUse::events);
-  const auto found = slot_of_.find(tid);
-  if (!words || found == slot_of_.end()) {
-    return;
-  }
-  const std::span<std::uint64_t> all = memory_.words_of(found->second);
-  if (all[words->used] != all[words->read]) {
-    all[words->used] = (all[words->used] - EventRing::kEntrySize) & kMask;
+  if (const auto table = table_of(tid, TableUse::events)) {
+    std::uint64_t& cursor = table->all[table->words.used];
+    if (cursor != table->all[table->words.read]) {
+      cursor = (cursor - EventRing::kEntrySize) & kMask;
+    }
   }
 }
 

@@ -17,6 +17,15 @@ namespace {
 /// What a copy takes to write one (bench/README.md).
 constexpr core::Duration kOfEvent = std::chrono::nanoseconds(15);
 
+/// The copy has counted an execution of the function's entry that is no call of its own.
+void uncount_entry(ProbedCode& code, Address entry) {
+  const auto copy = code.copies().all().of(entry);
+  const auto block = copy != nullptr ? copy->block_of(entry) : std::nullopt;
+  if (block) {
+    code.copies().correct({copy->blocks[*block].counter, -1, 0, 0, 0});
+  }
+}
+
 }  // namespace
 
 void FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
@@ -26,7 +35,7 @@ void FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
   }
   const bool is_noted = thread.out_of_copy && thread.out_of_copy->is_transferred;
   const auto taken = thread.counts_in->slots->take_events(thread.tid, is_all && !is_noted ? 0 : 1);
-  if (!thread.counted) {
+  if (!thread.counted || (taken.events.empty() && taken.lost == 0)) {
     return;
   }
   ticks_.update();
@@ -64,6 +73,7 @@ void FunctionTrace::note_event(const Tracee& tracee, const EventPlace& place, Ad
     case EventPlace::Kind::entry:
       if (thread.comes_again == ProbedThread::ComesAgain{place.at, sp}) {
         thread.comes_again = {};
+        uncount_entry(code, place.at);
         break;
       }
       trace.enter(place.function, sp, at, word);

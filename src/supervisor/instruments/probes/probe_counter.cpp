@@ -257,7 +257,7 @@ void ProbeCounter::on_sample(Tracee& tracee) {
     maintenance_.run(tracee, true);
   }
   if (trace_ && tracee.process->code_state != nullptr) {
-    trace_->read_copies(probed_code(*tracee.process), false);
+    trace_->read_copies(tracee, false);  // before the stop counts as stolen
     trace_->flush_if_due(probed_code(*tracee.process));
   }
 }

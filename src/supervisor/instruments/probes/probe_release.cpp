@@ -1,5 +1,3 @@
-#include <set>
-
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
@@ -47,11 +45,9 @@ void ProbeCounter::on_round() {
   if (!trace_ || !trace_->uses_copies()) {
     return;
   }
-  std::set<const CodeState*> seen;
   for (const auto& [tid, tracee] : tracees_.all()) {
-    const auto& code = tracee.process->code_state;
-    if (code != nullptr && seen.insert(code.get()).second) {
-      trace_->read_copies(probed_code(*tracee.process), false);
+    if (tracee.process->code_state != nullptr && tracee.thread_state != nullptr) {
+      trace_->read_copies(tracee, false);
     }
   }
 }
