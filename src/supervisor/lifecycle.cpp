@@ -30,6 +30,9 @@ bool owns_code(const TracedProcess& process) {
 
 std::shared_ptr<TracedProcess> Lifecycle::add_process(pid_t pid, const TracedProcess* parent) {
   auto process = tracees_.add_process(pid);
+  if (parent == nullptr && !options_.follow_forks) {
+    process->cpu = std::make_shared<ProcessCpu>(pid, true);
+  }
   process->guard = guardian_.guard(pid);
   process->command = parent != nullptr ? parent->command : command_of(pid);  // a fork's is the same
   announce(*process, parent != nullptr ? parent->id : core::ProcessId{});

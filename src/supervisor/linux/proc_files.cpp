@@ -124,6 +124,8 @@ std::optional<TaskStat> parse_stat(std::string_view text) {
       stat.parent = to_number<pid_t>(word).value_or(0);
     } else if (field == 9) {
       stat.flags = to_number<std::uint64_t>(word).value_or(0);
+    } else if (field == 16 || field == 17) {
+      stat.children_cpu += to_number<std::uint64_t>(word).value_or(0);
     } else if (field == 22) {
       stat.start_time = to_number<std::uint64_t>(word).value_or(0);
     } else if (field == 39) {

@@ -29,6 +29,7 @@ struct TaskStat {
   int processor = 0;
   std::uint64_t start_time =
       0;  // clock ticks since boot; identifies a process together with the pid
+  std::uint64_t children_cpu = 0;  // clock ticks of the process's children that it has waited for
 };
 /// Parses the text of a stat file; nothing if it is not one. The command's name may contain any
 /// character, even ')'.

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <cstdint>
 #include <ctime>
 
 #include "core/clock.h"
@@ -12,19 +13,26 @@ namespace sp::supervisor {
 /// Reads how long a process was on CPUs, all its threads together. Any thread.
 class ProcessCpu {
  public:
-  /// From now on.
-  explicit ProcessCpu(pid_t pid) : clock_(clock_of(pid)), taken_(read().count()) {}
+  /// From now on; with the time of its children that it has waited for, if so (to 10 ms, as the
+  /// kernel tells it).
+  explicit ProcessCpu(pid_t pid, bool with_children = false)
+      : clock_(clock_of(pid)),
+        children_of_(with_children ? pid : 0),
+        children_taken_(children()),
+        taken_(read().count()) {}
 
   /// What was added since the last call; 0 once the process is gone.
   [[nodiscard]] core::Duration take() {
-    const std::int64_t now = read().count();
-    std::int64_t before = taken_;
-    while (before < now && !taken_.compare_exchange_weak(before, now)) {
-    }
-    return core::Duration{before < now ? now - before : 0};
+    return added(taken_, read().count()) + added(children_taken_, children());
   }
 
  private:
+  static core::Duration added(std::atomic<std::int64_t>& taken, std::int64_t now) {
+    std::int64_t before = taken;
+    while (before < now && !taken.compare_exchange_weak(before, now)) {
+    }
+    return core::Duration{before < now ? now - before : 0};
+  }
   /// clock_getcpuclockid(), which looks at the process.
   static clockid_t clock_of(pid_t pid) {
     constexpr unsigned kCpuClock = 2;
@@ -36,8 +44,11 @@ class ProcessCpu {
                ? std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)
                : core::Duration{};
   }
+  [[nodiscard]] std::int64_t children() const;
 
   clockid_t clock_;
+  pid_t children_of_;  // 0: nobody's
+  std::atomic<std::int64_t> children_taken_;
   std::atomic<std::int64_t> taken_;
 };
 

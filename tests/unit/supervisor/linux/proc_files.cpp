@@ -11,7 +11,7 @@ namespace sp::supervisor {
 namespace {
 
 constexpr std::string_view kStat =
-    "812 (name) S 1 812 812 0 -1 4194560 1023 0 0 0 15 7 0 0 20 0 9 0 5510 11730944 1024 "
+    "812 (name) S 1 812 812 0 -1 4194560 1023 0 0 0 15 7 3 4 20 0 9 0 5510 11730944 1024 "
     "18446744073709551615 94 94 14 0 0 0 0 4096 16384 1 0 0 17 3 0 0 0 0 0 94 94 94 14 14 14 14 "
     "0\n";
 
@@ -23,6 +23,7 @@ TEST(Stat, gives_state_parent_cpu_and_start) {
   EXPECT_EQ(stat->processor, 3);
   EXPECT_EQ(stat->start_time, 5510U);
   EXPECT_EQ(stat->flags, 4194560U);
+  EXPECT_EQ(stat->children_cpu, 7U);
 }
 
 TEST(Stat, is_not_confused_by_names) {

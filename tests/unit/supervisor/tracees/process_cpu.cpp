@@ -1,6 +1,7 @@
 #include "supervisor/tracees/process_cpu.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -17,6 +18,21 @@ TEST(ProcessCpu, tells_what_was_added_since_the_last_time) {
   }
   EXPECT_GE(cpu.take(), milliseconds(20));
   EXPECT_LT(cpu.take(), milliseconds(20));
+}
+
+TEST(ProcessCpu, has_children_that_were_waited_for_only_on_request) {
+  ProcessCpu alone(::getpid());
+  ProcessCpu all(::getpid(), true);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (core::thread_cpu_time() < milliseconds(80)) {
+    }
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_GE(all.take(), milliseconds(60));  // in steps of 10 ms, of the user's and the kernel's part
+  EXPECT_LT(all.take(), milliseconds(60));
+  EXPECT_LT(alone.take(), milliseconds(60));
 }
 
 TEST(ProcessCpu, is_nothing_where_there_is_no_process) {
