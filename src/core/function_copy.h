@@ -195,6 +195,7 @@ struct CopiedBlock {
   bool is_unlocked = false;
   /// Its last instruction is counted in the TransferTable, under the number site().
   bool counts_transfer = false;
+  bool saves_flags = false;  // for that, which takes longer
   /// The copy writes an event in front of that instruction of the block, as of the place with that
   /// number; 0: of none.
   Address event_at{};

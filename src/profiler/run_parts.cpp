@@ -64,7 +64,9 @@ void subtract(core::Probing& now, const core::Probing& before) {
   take_off(now.steps, before.steps);
   take_off(now.cost, before.cost);
   take_off(now.copying.executions, before.copying.executions);
+  take_off(now.copying.branches, before.copying.branches);
   take_off(now.copying.arrivals, before.copying.arrivals);
+  take_off(now.copying.transfers, before.copying.transfers);
 }
 
 void subtract(core::Tracing& now, const core::Tracing& before) {

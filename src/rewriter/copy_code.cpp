@@ -125,7 +125,7 @@ class CodeMaker {
     }
     Refusal refusal;
     writer_.add_noted(*code, [&] { refusal = add_instruction(source, emulates_call); });
-    writer_.made().transfers.push_back(unit);
+    writer_.made().transfers.push_back({unit, saves_flags});
     return refusal;
   }
 

@@ -35,7 +35,11 @@ struct CopyCode {
   std::vector<CopiedInstruction> instructions;
   std::vector<std::uint32_t> units;  // the first instruction of each
   std::vector<core::CopyUndo> undos{1};
-  std::vector<std::uint32_t> transfers;  // units whose last instruction is counted as one
+  struct Transfer {
+    std::uint32_t unit = 0;  // its last instruction is counted as one
+    bool saves_flags = false;
+  };
+  std::vector<Transfer> transfers;
   /// Loop heads whose copy begins with an instruction of `room` bytes, enough for a jump.
   struct Exit {
     std::uint32_t unit = 0;

@@ -175,8 +175,10 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
     }
     copy.blocks[unit.block].emulates_call |= (*planned)[i].emulates_call;
   }
-  for (const std::uint32_t unit : code->transfers) {
-    copy.blocks[units->units[unit].block].counts_transfer = true;
+  for (const CopyCode::Transfer& transfer : code->transfers) {
+    core::CopiedBlock& block = copy.blocks[units->units[transfer.unit].block];
+    block.counts_transfer = true;
+    block.saves_flags = transfer.saves_flags;
   }
   for (const core::FunctionToCopy::Place& event : function.places) {
     if (const auto block = copy.block_of(event.at)) {

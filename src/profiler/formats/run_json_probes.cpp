@@ -30,6 +30,7 @@ void write_probes(JsonWriter& json, const RunReport& report) {
   json.key("executions").number(probing.copying.executions);
   json.key("branches").number(probing.copying.branches);
   json.key("arrivals").number(probing.copying.arrivals);
+  json.key("transfers").number(probing.copying.transfers);
   json.key("refused").begin_object();
   for (const core::Copying::Refused& refused : probing.copying.refused) {
     json.key(refused.reason).number(refused.functions);

@@ -16,6 +16,9 @@ struct CopyUse {
   std::uint64_t arrivals = 0;
   /// Of the blocks those that end with a call which the copy makes itself: FunctionCopy.
   std::uint64_t emulated_calls = 0;
+  /// Counted in a TransferTable; those of them around which code saves the flags.
+  std::uint64_t transfers = 0;
+  std::uint64_t transfers_with_flags = 0;
   core::Duration cost{};
 
   CopyUse& operator+=(const CopyUse& other) {
@@ -23,6 +26,8 @@ struct CopyUse {
     branches += other.branches;
     arrivals += other.arrivals;
     emulated_calls += other.emulated_calls;
+    transfers += other.transfers;
+    transfers_with_flags += other.transfers_with_flags;
     cost += other.cost;
     return *this;
   }

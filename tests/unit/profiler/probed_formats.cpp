@@ -85,7 +85,7 @@ class ProbedFormats : public testing::Test {
                                   3,
                                   300,
                                   std::chrono::microseconds(1500),
-                                  {2, 1, 90000, 8000, 700, {{"unmovable", 1}}}};
+                                  {2, 1, 90000, 8000, 700, 60, {{"unmovable", 1}}}};
     return facts;
   }
   WrittenRun run() {

@@ -94,6 +94,7 @@ class FunctionCopies {
     bool is_arrival = false;  // control comes to the block by a jump in the original
     bool emulates_call = false;
     bool counts_transfer = false;
+    bool saves_flags = false;
   };
   struct Counters {
     std::uint64_t first = 0;

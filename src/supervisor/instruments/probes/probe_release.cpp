@@ -100,6 +100,7 @@ void ProbeCounter::fill(core::RunFacts& facts) const {
   probing.copying.executions = used.executions;
   probing.copying.branches = used.branches;
   probing.copying.arrivals = used.arrivals;
+  probing.copying.transfers = used.transfers;
   if (trace_) {
     trace_->fill(facts.trace.emplace());
     facts.trace->times_off = switch_->times_off();

@@ -39,6 +39,8 @@ class FunctionCopiesTest : public ::testing::Test {
       block.last = {block.start, kSize, core::Flow::ret, {}};
       graph.blocks.push_back(block);
       copy.blocks.push_back({block.start, kSize, kCopy + i * kSize, counter(i), i == 2});
+      copy.blocks.back().counts_transfer = i > 0;
+      copy.blocks.back().saves_flags = i == 2;
     }
     blocks_.update(function_, graph, at(0), [](const auto& block) { return block.start; });
     copy.map = {{0, 0, 0, 0, 0, 1, 0},
@@ -131,6 +133,8 @@ TEST_F(FunctionCopiesTest, tell_what_came_from_the_original_by_a_jump) {
   EXPECT_EQ(uses[0].use.executions, 72U);
   EXPECT_EQ(uses[0].use.arrivals, 11U);
   EXPECT_EQ(uses[0].use.emulated_calls, 41U);
+  EXPECT_EQ(uses[0].use.transfers, 61U);
+  EXPECT_EQ(uses[0].use.transfers_with_flags, 41U);
   EXPECT_EQ(uses[0].use.cost, used_.cost);
   EXPECT_EQ(copies_.take_uses().at(0).use.executions, 0U);
 }
