@@ -110,7 +110,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      Completes::files, "", kFilters},
     {"attr-list", '\0', "FILE", "the same as an attribute list of XRay", Group::trace,
      Completes::files, "", kFilters},
-    {"via", '\0', "PLACE", "only functions with such a place; copy: by copies", Group::trace,
+    {"via", '\0', "PLACE", "only functions with such a place; copy, int3: how", Group::trace,
      Completes::choices, "auto copy int3 xray patchable fentry cyg", kFilters},
     {"xray-id", '\0', "IDS", "only functions with these XRay ids: 1,3-5", Group::trace,
      Completes::nothing, "", kFilters},

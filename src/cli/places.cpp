@@ -67,7 +67,9 @@ Result<core::PlaceChoice> read_places(const Arguments& given) {
     choice.via = std::find_if(kVias.begin(), kVias.end(), [&](const auto& one) {
                    return one.first == *via;
                  })->second;
-    choice.in_copies = *via == "copy";
+    choice.in_copies = *via == "copy"   ? core::TracedInCopies::all
+                       : *via == "auto" ? core::TracedInCopies::hot
+                                        : core::TracedInCopies::none;
   }
   for (const std::string& text : given.all("xray-id")) {
     auto ids = parse_xray_ids(text);
@@ -82,7 +84,10 @@ Result<core::PlaceChoice> read_places(const Arguments& given) {
                     "write --via xray",
                     *via));
   }
-  choice.via = choice.xray_ids.empty() ? choice.via : Via::xray;
+  if (!choice.xray_ids.empty()) {
+    choice.via = Via::xray;
+    choice.in_copies = core::TracedInCopies::none;
+  }
   return choice;
 }
 

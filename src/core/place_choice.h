@@ -24,10 +24,13 @@ struct XrayIds {
   bool operator==(const XrayIds&) const = default;
 };
 
+/// Which functions run from copies that write their events, where they can.
+enum class TracedInCopies : std::uint8_t { none, hot, all };
+
 struct PlaceChoice {
   Via via = Via::any;
   std::vector<XrayIds> xray_ids;  // empty: all
-  bool in_copies = false;  // functions run from copies that write their events, where they can
+  TracedInCopies in_copies = TracedInCopies::hot;
 
   [[nodiscard]] bool is_any() const { return via == Via::any && xray_ids.empty(); }
 };

@@ -44,7 +44,7 @@ struct Copying {
   std::uint64_t executions = 0;  // of blocks, counted by them
   std::uint64_t branches = 0;    // with a counter of their own
   std::uint64_t arrivals = 0;    // of blocks, from the original by a jump
-  std::uint64_t transfers = 0;   // indirect calls and jumps and returns whose destination they noted
+  std::uint64_t transfers = 0;  // indirect calls and jumps and returns whose destination they noted
   struct Refused {
     std::string reason;
     std::uint64_t functions = 0;

@@ -7,35 +7,11 @@
 #include <set>
 #include <string>
 
-#include "arch/native.h"
 #include "end_to_end/profiled.h"
+#include "end_to_end/trace_calls.h"
 
 namespace sp::end_to_end {
 namespace {
-
-struct Calls {
-  std::uint64_t calls = 0;
-  std::map<std::string, std::uint64_t> closings;  // those that there were
-};
-
-/// Of a run, by function.
-std::map<std::string, Calls> calls_in(const std::string& directory) {
-  const Outcome shown =
-      run({SP_PROGRAM, "report", "--trace", directory, "--json", "--percent-limit", "0"});
-  EXPECT_EQ(shown.exit_status(), 0) << shown.text();
-  std::map<std::string, Calls> calls;
-  const nlohmann::json report = nlohmann::json::parse(shown.out, nullptr, false);
-  for (const auto& row : report.value("rows", nlohmann::json::array())) {
-    Calls& of = calls[row["name"]];
-    of.calls = row["calls"];
-    for (const auto& [closing, number] : row["closings"].items()) {
-      if (number != 0) {
-        of.closings[closing] = number;
-      }
-    }
-  }
-  return calls;
-}
 
 using Closings = std::map<std::string, std::uint64_t>;
 
@@ -227,52 +203,6 @@ TEST(Trace, refuses_options_that_do_not_go_together) {
   refused({"--trace", "--buffer", "0"}, "--buffer");
   refused({"--trace", "--buffer", "100"}, "--when-full");
   refused({"--trace", "--when-full", "never"}, "when-full");
-}
-
-/// What there was of a run's events, and what found no room.
-std::uint64_t events_of(const RunFiles& files) {
-  const auto trace = files.run().at("trace");
-  return trace.at("events").get<std::uint64_t>() + trace.at("lost").get<std::uint64_t>();
-}
-
-bool has_copies() { return arch::Native::kHasCopies; }
-
-TEST(TraceInCopies, counts_each_call_and_tells_of_each_event_that_is_lost) {
-  constexpr std::uint64_t kCalls = 1'664'079;  // of fib(29)
-  if (!has_copies()) {
-    GTEST_SKIP() << "functions are not copied on this CPU";
-  }
-  const TempDir directory;
-  const auto run =
-      profile(directory, {"--trace", "--via", "copy"}, {target("trace_ways"), "fib", "29"});
-  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
-  EXPECT_EQ(run.files.calls_of("fib"), kCalls);
-  EXPECT_GE(events_of(run.files), 2 * kCalls) << run.outcome.text();
-  EXPECT_LE(events_of(run.files), 2 * kCalls + kCalls / 10) << run.outcome.text();
-  const auto copies = run.files.run().at("probes").at("copies");
-  EXPECT_GE(copies.at("functions"), 2) << copies.dump();
-  const auto calls = calls_in(directory / "run");
-  EXPECT_LE(calls.at("fib").calls, kCalls);
-  EXPECT_GT(calls.at("fib").calls, 50'000U);
-}
-
-TEST(TraceInCopies, has_the_program_as_it_is_though_signals_come_anywhere) {
-  constexpr std::uint64_t kTurns = 1'000'000;
-  if (!has_copies()) {
-    GTEST_SKIP() << "functions are not copied on this CPU";
-  }
-  const Words program{target("indirect_ways"), std::to_string(kTurns), "300"};
-  const std::string expected = sp::end_to_end::run(program).out;
-  const TempDir directory;
-  const auto run = profile(directory, {"--trace", "-q", "--via", "copy"}, program);
-  EXPECT_EQ(run.outcome.out, expected) << run.outcome.text();
-  EXPECT_EQ(run.outcome.exit_status(), 0);
-  std::uint64_t calls = 0;
-  for (const char* function : {"add", "treble", "flip", "take"}) {
-    calls += run.files.calls_of(function);
-  }
-  EXPECT_EQ(calls, kTurns + 3 * kTurns / 8 + run.files.calls_of("on_signal"));
-  EXPECT_GT(run.files.calls_of("on_signal"), 100U);
 }
 
 }  // namespace

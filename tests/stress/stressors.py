@@ -4,7 +4,7 @@ natively, 1 s each with --verify, in default mode, -a, -n and --single, launched
 end with the status of the native run, leave no process, and be over in 1.5 times the native time + 1 s
 (where counting is not the reason: -a and --single get ten times that and 30 s). SUPERPROFILER defaults to the one
 of build/release. Stressors that end or reconfigure the machine are left out, and vm-segv, which traces its
-own child (README, Limits). Run it as a user without privileges and with a /tmp of its own: forkheavy fills that. On a busy
+own child (README, Limits), and nice, which lowers the priority of all its user's processes, this script's too. Run it as a user without privileges and with a /tmp of its own: forkheavy fills that. On a busy
 machine what is late has to be run again alone."""
 
 import os
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEFAULT_MODES = {"default": [], "-a": ["-a"], "-n": ["-n"], "--single": ["--single"]}
 MODES = {**DEFAULT_MODES, "--single=copies": ["--single=copies"], "--trace": ["--trace"], "--coverage": ["--coverage"]}
 LEFT_OUT = {"cpu-online", "reboot", "watchdog", "smi", "sysinval", "rtc", "clock", "module", "oom-pipe",
-            "vm-segv"}
+            "vm-segv", "nice"}
 
 
 def stressors():

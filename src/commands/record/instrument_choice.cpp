@@ -22,8 +22,13 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
     return {};
   }
   supervisor::ProbeOptions probes{
-      &analysis,       options.overhead_percent,          options.allow_bottlenecking,
-      options.derive,  options.delay != core::Duration{}, !options.no_copies,
+      &analysis,
+      options.overhead_percent,
+      options.allow_bottlenecking,
+      options.derive,
+      options.delay != core::Duration{},
+      !options.no_copies,
+      options.traces_in_copies() && options.places.in_copies == core::TracedInCopies::all,
       options.coverage};
   if (options.coverage != core::Coverage::off) {
     // A probe is there once, so that none is hot; what is reached first is to be seen, too.
@@ -45,7 +50,8 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
       probes.learn_for = options.learn->time;
     }
     probes.derives = false;
-    probes.copies = options.places.in_copies && !options.learn;
+    // An event that a copy writes has the ticks of the CPU's counter.
+    probes.copies = options.traces_in_copies() && arch::are_native_ticks_steady();
   }
   if (options.calls) {
     probes.calls = options.calls;

@@ -37,11 +37,12 @@ core::Duration CopyPrices::cost(const CopyUse& use) const {
   constexpr std::uint64_t kEmulatedCall = 7500;
   constexpr std::uint64_t kTransfer = 700;
   constexpr std::uint64_t kFlags = 220;
+  constexpr std::uint64_t kEvent = 5'500;
   constexpr std::uint64_t kPicosecondsInNanosecond = 1000;
   const std::uint64_t picoseconds = use.executions * kExecution + use.branches * kBranch +
                                     use.arrivals * arrival_ + use.emulated_calls * kEmulatedCall +
-                                    use.transfers * kTransfer +
-                                    use.transfers_with_flags * kFlags;
+                                    use.transfers * kTransfer + use.transfers_with_flags * kFlags +
+                                    use.events * kEvent;
   return core::Duration{static_cast<std::int64_t>(picoseconds / kPicosecondsInNanosecond)};
 }
 

@@ -19,6 +19,7 @@ struct CopyUse {
   /// Counted in a TransferTable; those of them around which code saves the flags.
   std::uint64_t transfers = 0;
   std::uint64_t transfers_with_flags = 0;
+  std::uint64_t events = 0;  // written to an EventRing, or lost there
   core::Duration cost{};
 
   CopyUse& operator+=(const CopyUse& other) {
@@ -28,6 +29,7 @@ struct CopyUse {
     emulated_calls += other.emulated_calls;
     transfers += other.transfers;
     transfers_with_flags += other.transfers_with_flags;
+    events += other.events;
     cost += other.cost;
     return *this;
   }

@@ -8,6 +8,7 @@
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/copy_removal.h"
 #include "supervisor/instruments/probes/event_places.h"
+#include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/unknown_frames.h"
 
 namespace sp::supervisor {
@@ -153,9 +154,13 @@ bool CopyInstaller::drop(const Tracee& stopped, const std::vector<std::uint32_t>
   if (!world || !CopyRemoval(code, tracees_, *world).run(copies)) {
     return false;
   }
+  if (writes_events(code)) {
+    code.trace()->recorder->read_copies(code, true);
+  }
   for (const std::uint32_t number : functions) {
     code.function(number).refusal = core::CopyRefusal::unmovable;
     end_counts(code, code.function(number), now);
+    code.end_trace_of(code.function(number), now);
   }
   return true;
 }

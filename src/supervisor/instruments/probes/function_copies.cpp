@@ -39,12 +39,14 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
     const ProbedBlock* const known = blocks.starting_at(copied.start);
     const bool is_left_out = how.counts_entry_alone && copied.start != function.bounds.begin;
     if (known == nullptr || known->until || is_left_out) {
-      counters.all.push_back({0, kNoBlock, false, false, false, false});
+      counters.all.push_back({.block = kNoBlock});
       continue;
     }
     ProbedBlock& block = blocks[known->number];
+    constexpr std::uint64_t kOfCall = 2;  // of its entry, and of how it ends
     counters.all.push_back({0, block.number, has_jump_at(*copy, copied.start), copied.emulates_call,
-                            copied.counts_transfer, copied.saves_flags});
+                            copied.counts_transfer, copied.saves_flags,
+                            how.counts_entry_alone ? kOfCall : 0});
     block.has_unreported_change = true;
     if (how.counts_entry_alone || block.edges_until || has_only_fallthrough(block)) {
       continue;
@@ -215,6 +217,7 @@ CopyUse FunctionCopies::collect(Counters& counters, std::span<const std::uint64_
     use.emulated_calls += counter.emulates_call ? more : 0;
     use.transfers += counter.counts_transfer ? more : 0;
     use.transfers_with_flags += counter.saves_flags ? more : 0;
+    use.events += counter.events * more;
     if (counter.is_arrival && more > 0) {
       use.arrivals += more;
       arrivals.push_back(more);

@@ -95,6 +95,7 @@ class FunctionCopies {
     bool emulates_call = false;
     bool counts_transfer = false;
     bool saves_flags = false;
+    std::uint64_t events = 0;  // that the copy writes with each execution
   };
   struct Counters {
     std::uint64_t first = 0;

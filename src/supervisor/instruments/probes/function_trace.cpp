@@ -218,17 +218,17 @@ void FunctionTrace::note_exit(Tracee& tracee, ProbedFunction& function, const Br
 }
 
 void FunctionTrace::add_stolen(const Tracee& tracee, core::Duration cost) {
-  steal(tracee, cost);
+  steal(tracee, cost, {});
   const auto& state = probed_code(*tracee.process).trace();
   if (state && state->recorder != nullptr && state->recorder->learning_ != nullptr) {
     state->recorder->learning_->end_hit(tracee);
   }
 }
 
-void FunctionTrace::steal(const Tracee& tracee, core::Duration time) {
+void FunctionTrace::steal(const Tracee& tracee, core::Duration time, core::TimePoint since) {
   CallCounter::add_stolen(tracee, time);
   if (const auto& trace = probed_thread(tracee).trace) {
-    trace->add_stolen(time);
+    trace->add_stolen(time, since);
   }
 }
 
@@ -236,7 +236,7 @@ void FunctionTrace::end_stop(Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
   const core::TimePoint begin = std::exchange(thread.stopped_at, core::TimePoint{});
   if (begin != core::TimePoint{}) {
-    steal(tracee, core::Clock::now() - begin);
+    steal(tracee, core::Clock::now() - begin, begin);
   }
 }
 

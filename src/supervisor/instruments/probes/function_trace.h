@@ -84,7 +84,7 @@ class FunctionTrace {
  private:
   static constexpr std::size_t kEventsInBatch = 4'096;
 
-  static void steal(const Tracee& tracee, core::Duration time);
+  static void steal(const Tracee& tracee, core::Duration time, core::TimePoint since);
   [[nodiscard]] bool is_learning() const { return learning_ != nullptr && learning_->is_on(); }
   [[nodiscard]] ThreadTrace& trace_of(const Tracee& tracee, core::Address sp, core::TimePoint now);
   void note_entry(Tracee& tracee, const ProbedFunction& function, ThreadTrace& trace,

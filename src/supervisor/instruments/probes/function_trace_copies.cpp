@@ -14,9 +14,6 @@ using core::Address;
 
 namespace {
 
-/// What a copy takes to write one (bench/README.md).
-constexpr core::Duration kOfEvent = std::chrono::nanoseconds(15);
-
 /// The copy has counted an execution of the function's entry that is no call of its own.
 void uncount_entry(ProbedCode& code, Address entry) {
   const auto copy = code.copies().all().of(entry);
@@ -46,7 +43,6 @@ void FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
                  ticks_.at(event.ticks));
     }
   }
-  counter_.add_copies((taken.events.size() + taken.lost) * kOfEvent);
   if (taken.lost > 0) {
     note_lost(tracee, taken.lost, core::Clock::now());
   }

@@ -45,8 +45,6 @@ class HitCounter {
   /// to time removes hot probes. `counts` false: it was at a gate.
   void end_hit(Tracee& tracee, core::TimePoint heard, bool counts = true);
 
-  /// Copies took so much of the target's time.
-  void add_copies(core::Duration cost) const { costs_.add_copies(cost); }
   void note_totals(const ProbedCode& code);
   /// Any thread.
   void fill(core::Probing& probing) const;

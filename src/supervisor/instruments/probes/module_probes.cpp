@@ -288,6 +288,7 @@ void ModuleProbes::charge_copies(const TracedProcess& process) {
   executions_in_copies_ += use.executions;
   branches_in_copies_ += use.branches;
   arrivals_in_copies_ += use.arrivals;
+  transfers_in_copies_ += use.transfers;
   costs_.add_copies(use.cost);
 }
 

@@ -61,7 +61,8 @@ class ModuleProbes {
   [[nodiscard]] CopyUse used_copies() const {
     return {.executions = executions_in_copies_,
             .branches = branches_in_copies_,
-            .arrivals = arrivals_in_copies_};
+            .arrivals = arrivals_in_copies_,
+            .transfers = transfers_in_copies_};
   }
 
  private:
@@ -83,6 +84,7 @@ class ModuleProbes {
   std::atomic<std::uint64_t> executions_in_copies_{0};
   std::atomic<std::uint64_t> branches_in_copies_{0};
   std::atomic<std::uint64_t> arrivals_in_copies_{0};
+  std::atomic<std::uint64_t> transfers_in_copies_{0};
 };
 
 }  // namespace sp::supervisor

@@ -39,7 +39,7 @@ ProbeCounter::ProbeCounter(ProbeOptions options, Outbox& outbox, Guardian& guard
       exploration_(outbox),
       counter_(costs_, options.keep_hot_probes),
       promotion_(*options.analysis, costs_, tracees, options.copies && !options.derives,
-                 options.keep_hot_probes || options.trace),
+                 options.keep_hot_probes || options.copies_at_once),
       maintenance_(modules_, costs_, counter_, exploration_, promotion_),
       tracees_(tracees),
       gates_(maintenance_, costs_, options.keep_hot_probes),
@@ -256,8 +256,7 @@ void ProbeCounter::on_sample(Tracee& tracee) {
   } else {
     maintenance_.run(tracee, true);
   }
-  if (trace_ && tracee.process->code_state != nullptr) {
-    trace_->read_copies(tracee, false);  // before the stop counts as stolen
+  if (trace_ && !trace_->uses_copies() && tracee.process->code_state != nullptr) {
     trace_->flush_if_due(probed_code(*tracee.process));
   }
 }

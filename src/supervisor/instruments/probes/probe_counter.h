@@ -39,6 +39,7 @@ struct ProbeOptions {
   bool derives = false;              // blocks whose counts follow from others get no probe
   bool begins_with_samples = false;  // no probe comes before the first sample (--delay)
   bool copies = true;                // hot functions run from instrumented copies
+  bool copies_at_once = false;       // all do, from their first call on, whatever that costs
   core::Coverage coverage = core::Coverage::off;  // else keep_hot_probes, and no copies
   std::optional<TraceLimits> trace{};             // functions are traced; copies: as they say
   bool begins_off = false;                        // with `trace`: until it is switched on

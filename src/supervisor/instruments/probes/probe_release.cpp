@@ -48,6 +48,7 @@ void ProbeCounter::on_round() {
   for (const auto& [tid, tracee] : tracees_.all()) {
     if (tracee.process->code_state != nullptr && tracee.thread_state != nullptr) {
       trace_->read_copies(tracee, false);
+      trace_->flush_if_due(probed_code(*tracee.process));
     }
   }
 }

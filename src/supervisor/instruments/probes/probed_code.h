@@ -247,6 +247,7 @@ class ProbedCode : public InstrumentedCode {
   }
   /// How often threads came to gates.
   [[nodiscard]] std::uint64_t& gate_hits() { return gate_hits_; }
+  void end_trace_of(ProbedFunction& function, core::TimePoint now);  // it is too hot
   [[nodiscard]] std::uint64_t functions_instrumented() const { return functions_instrumented_; }
   [[nodiscard]] std::uint64_t probes() const { return probes_; }
   [[nodiscard]] std::uint64_t derived() const { return propagation_.derived(); }
@@ -260,7 +261,6 @@ class ProbedCode : public InstrumentedCode {
     return hot_functions_.make_due(functions_[block.function], now);
   }
   [[nodiscard]] std::set<std::uint32_t> with_uncountable(std::span<const std::uint32_t> chosen);
-  void end_trace_of(ProbedFunction& function, core::TimePoint now);
   void trace_parts(std::uint32_t number);
   void propagate_counts() { propagation_.propagate(edges_.take(), blocks_.all()); }
 

@@ -25,6 +25,7 @@ bool goes_before(TraceEventKind kind) {
 
 void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, Address site,
                         bool is_watched) {
+  settle(at);
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp <= sp) {
     pop(frames, at);
@@ -53,7 +54,8 @@ void ThreadTrace::pop(std::vector<Frame>& frames, core::TimePoint at) {
   frames.pop_back();
 }
 
-std::vector<ThreadTrace::EndedCall> ThreadTrace::open_calls(core::TimePoint now) const {
+std::vector<ThreadTrace::EndedCall> ThreadTrace::open_calls(core::TimePoint now) {
+  settle(now);
   std::vector<EndedCall> calls;
   for (const Stack& stack : stacks_) {
     for (const Frame& frame : stack.open) {
@@ -75,6 +77,7 @@ std::uint32_t ThreadTrace::depth_of(std::uint32_t function, Address sp) const {
 
 void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_part, Address sp,
                         core::TimePoint at) {
+  settle(at);
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp < sp) {
     pop(frames, at);
@@ -105,6 +108,7 @@ void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_par
 }
 
 void ThreadTrace::resume(std::uint32_t function, Address sp, core::TimePoint at) {
+  settle(at);
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp < sp) {
     pop(frames, at);
@@ -126,6 +130,7 @@ void ThreadTrace::end_function(std::uint32_t function, core::TimePoint at) {
 }
 
 void ThreadTrace::finish(TraceEventKind kind, core::TimePoint at) {
+  settle(at);
   if (!is_over_ && next() + lost_ != 0) {
     (void)write(kind, 0, {}, ticks(at));
   }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -45,8 +46,11 @@ class ThreadTrace {
   void resume(std::uint32_t function, core::Address sp, core::TimePoint at);
   /// So many events found no room elsewhere, behind those so far.
   void lose(std::uint64_t events);
-  /// The thread was stopped by us for so long.
-  void add_stolen(core::Duration time) { stolen_ += time; }
+  /// The thread was stopped by us for so long, `since` then: what happened before may be noted
+  /// later.
+  void add_stolen(core::Duration time, core::TimePoint since = {}) {
+    stops_.emplace_back(since, time);
+  }
   /// Nothing comes of the function any more.
   void end_function(std::uint32_t function, core::TimePoint at);
   /// The thread's events end: TraceEventKind::end or off.
@@ -68,7 +72,7 @@ class ThreadTrace {
   /// Those that have ended since the last call.
   [[nodiscard]] std::vector<EndedCall> take_ended() { return std::exchange(ended_, {}); }
   /// The watched calls that are open, as if they ended.
-  [[nodiscard]] std::vector<EndedCall> open_calls(core::TimePoint now) const;
+  [[nodiscard]] std::vector<EndedCall> open_calls(core::TimePoint now);
   /// Calls of the function that are open where the thread is, with `sp` in a callee of theirs.
   [[nodiscard]] std::uint32_t depth_of(std::uint32_t function, core::Address sp) const;
 
@@ -116,6 +120,12 @@ class ThreadTrace {
   void close(core::TraceEventKind kind, std::uint32_t function, bool is_part, core::Address sp,
              core::TimePoint at);
   [[nodiscard]] std::vector<Frame>& open() { return stacks_[stack_].open; }
+  /// Stops that had begun by then are stolen time.
+  void settle(core::TimePoint at) {
+    for (; !stops_.empty() && stops_.front().first <= at; stops_.pop_front()) {
+      stolen_ += stops_.front().second;
+    }
+  }
   /// False: there was no room.
   bool write(core::TraceEventKind kind, std::uint32_t function, core::Address sp,
              std::uint64_t word);
@@ -141,6 +151,7 @@ class ThreadTrace {
   std::size_t own_ = 0;      // of events_: no stolen and stack events, which come with others
   std::uint64_t kept_ = 0;   // as own_, of the whole thread
   core::Duration stolen_{};
+  std::deque<std::pair<core::TimePoint, core::Duration>> stops_;  // not in it yet
   core::Duration written_stolen_{};
   bool is_over_ = false;  // off or end is the last event
   bool is_paused_ = false;

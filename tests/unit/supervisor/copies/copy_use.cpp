@@ -17,6 +17,7 @@ TEST(CopyPrices, are_of_what_was_done) {
   EXPECT_EQ(prices.cost({.transfers = 100 * kMillion}), milliseconds(70));
   EXPECT_EQ(prices.cost({.transfers = 100 * kMillion, .transfers_with_flags = 50 * kMillion}),
             milliseconds(81));
+  EXPECT_EQ(prices.cost({.events = 10 * kMillion}), milliseconds(55));
   EXPECT_EQ(prices.cost({.executions = 1000 * kMillion}), milliseconds(55));
   EXPECT_EQ(prices.cost({.branches = 1000 * kMillion}), milliseconds(55));
   EXPECT_EQ(prices.cost({.emulated_calls = 10 * kMillion}), milliseconds(75));

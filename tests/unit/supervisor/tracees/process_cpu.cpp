@@ -30,7 +30,8 @@ TEST(ProcessCpu, has_children_that_were_waited_for_only_on_request) {
     ::_exit(0);
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_GE(all.take(), milliseconds(60));  // in steps of 10 ms, of the user's and the kernel's part
+  EXPECT_GE(all.take(),
+            milliseconds(60));  // in steps of 10 ms, of the user's and the kernel's part
   EXPECT_LT(all.take(), milliseconds(60));
   EXPECT_LT(alone.take(), milliseconds(60));
 }

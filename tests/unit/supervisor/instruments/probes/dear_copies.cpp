@@ -16,7 +16,8 @@ using Uses = std::vector<FunctionCopies::FunctionUse>;
 FunctionCopies::FunctionUse use(std::uint32_t function, std::int64_t cost_in_ms, bool dear) {
   constexpr std::uint64_t kExecutionsOfMillisecond = 10'000;
   const auto executions = static_cast<std::uint64_t>(cost_in_ms) * kExecutionsOfMillisecond;
-  return {function, {.executions = dear ? executions / 10 : executions, .cost = milliseconds(cost_in_ms)}};
+  return {function,
+          {.executions = dear ? executions / 10 : executions, .cost = milliseconds(cost_in_ms)}};
 }
 
 TEST(DearCopies, are_none_within_the_limit) {

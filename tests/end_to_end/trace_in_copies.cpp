@@ -1,0 +1,93 @@
+// --trace: calls of functions that run from copies.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "arch/native.h"
+#include "end_to_end/profiled.h"
+#include "end_to_end/trace_calls.h"
+
+namespace sp::end_to_end {
+namespace {
+
+/// What there was of a run's events, and what found no room.
+std::uint64_t events_of(const RunFiles& files) {
+  const auto trace = files.run().at("trace");
+  return trace.at("events").get<std::uint64_t>() + trace.at("lost").get<std::uint64_t>();
+}
+
+bool has_copies() { return arch::Native::kHasCopies; }
+
+TEST(TraceInCopies, counts_each_call_and_tells_of_each_event_that_is_lost) {
+  constexpr std::uint64_t kCalls = 1'664'079;  // of fib(29)
+  if (!has_copies()) {
+    GTEST_SKIP() << "functions are not copied on this CPU";
+  }
+  const TempDir directory;
+  const auto run =
+      profile(directory, {"--trace", "--via", "copy"}, {target("trace_ways"), "fib", "29"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_EQ(run.files.calls_of("fib"), kCalls);
+  EXPECT_GE(events_of(run.files), 2 * kCalls) << run.outcome.text();
+  EXPECT_LE(events_of(run.files), 2 * kCalls + kCalls / 10) << run.outcome.text();
+  const auto copies = run.files.run().at("probes").at("copies");
+  EXPECT_GE(copies.at("functions"), 2) << copies.dump();
+  const auto calls = calls_in(directory / "run");
+  EXPECT_LE(calls.at("fib").calls, kCalls);
+  EXPECT_GT(calls.at("fib").calls, 50'000U);
+}
+
+TEST(TraceInCopies, is_for_hot_functions_unless_only_breakpoints_are_wanted) {
+  constexpr std::uint64_t kCalls = 1'664'079;  // of fib(29)
+  if (!has_copies()) {
+    GTEST_SKIP() << "functions are not copied on this CPU";
+  }
+  const TempDir directory;
+  const auto run = profile(directory, {"--trace"}, {target("trace_ways"), "fib", "29"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  const auto copies = run.files.run().at("probes").at("copies");
+  EXPECT_GE(copies.at("functions"), 1) << copies.dump();
+  EXPECT_EQ(run.files.calls_of("fib"), kCalls) << run.outcome.text();
+
+  const TempDir other;
+  const auto by_breakpoints =
+      profile(other, {"--trace", "--via", "int3"}, {target("trace_ways"), "fib", "12"});
+  ASSERT_EQ(by_breakpoints.outcome.exit_status(), 0) << by_breakpoints.outcome.text();
+  EXPECT_EQ(by_breakpoints.files.run().at("probes").at("copies").at("functions"), 0);
+  EXPECT_EQ(by_breakpoints.files.calls_of("fib"), 465U);
+}
+
+TEST(TraceInCopies, gives_up_what_costs_more_than_is_allowed) {
+  if (!has_copies()) {
+    GTEST_SKIP() << "functions are not copied on this CPU";
+  }
+  const TempDir directory;
+  const auto run =
+      profile(directory, {"--trace", "--overhead", "5"}, {target("trace_ways"), "fib", "40"});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  EXPECT_GE(run.files.run().at("trace").at("functions_too_hot"), 1) << run.outcome.text();
+  EXPECT_GE(run.files.run().at("probes").at("copies").at("dropped"), 1) << run.outcome.text();
+}
+
+TEST(TraceInCopies, has_the_program_as_it_is_though_signals_come_anywhere) {
+  constexpr std::uint64_t kTurns = 1'000'000;
+  if (!has_copies()) {
+    GTEST_SKIP() << "functions are not copied on this CPU";
+  }
+  const Words program{target("indirect_ways"), std::to_string(kTurns), "300"};
+  const std::string expected = sp::end_to_end::run(program).out;
+  const TempDir directory;
+  const auto run = profile(directory, {"--trace", "-q", "--via", "copy"}, program);
+  EXPECT_EQ(run.outcome.out, expected) << run.outcome.text();
+  EXPECT_EQ(run.outcome.exit_status(), 0);
+  std::uint64_t calls = 0;
+  for (const char* function : {"add", "treble", "flip", "take"}) {
+    calls += run.files.calls_of(function);
+  }
+  EXPECT_EQ(calls, kTurns + 3 * kTurns / 8 + run.files.calls_of("on_signal"));
+  EXPECT_GT(run.files.calls_of("on_signal"), 100U);
+}
+
+}  // namespace
+}  // namespace sp::end_to_end
