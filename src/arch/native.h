@@ -13,6 +13,7 @@ using NativeLivePatch = x86_64::LivePatch;
 using NativeTrapHandler = x86_64::TrapHandler;
 using NativeTransferStub = x86_64::TransferStub;
 inline std::uint64_t native_ticks() { return x86_64::ticks(); }
+using x86_64::kTicksInstruction;
 inline bool are_native_ticks_steady() { return x86_64::are_ticks_steady(); }
 }  // namespace sp::arch
 #elif defined(__aarch64__)
@@ -27,6 +28,7 @@ using NativeLivePatch = aarch64::LivePatch;
 using NativeTrapHandler = aarch64::TrapHandler;
 using NativeTransferStub = aarch64::TransferStub;
 inline std::uint64_t native_ticks() { return aarch64::ticks(); }
+using aarch64::kTicksInstruction;
 constexpr bool are_native_ticks_steady() { return true; }  // Arm ARM: of the system counter
 }  // namespace sp::arch
 #else

@@ -111,11 +111,9 @@ struct RecordOptions {
   [[nodiscard]] bool launches_target() const { return pids.empty(); }
   /// Calls and returns are seen, instead of blocks.
   [[nodiscard]] bool sees_calls() const { return trace || tree; }
-  /// Functions that are traced may run from copies. With -a none of their events may be missing.
+  /// Functions that are traced may run from copies.
   [[nodiscard]] bool traces_in_copies() const {
-    return sees_calls() && !learn && !no_copies &&
-           (places.in_copies == core::TracedInCopies::all ||
-            (places.in_copies == core::TracedInCopies::hot && !allow_bottlenecking));
+    return sees_calls() && !learn && !no_copies && places.in_copies != core::TracedInCopies::none;
   }
 };
 

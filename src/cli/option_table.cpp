@@ -100,6 +100,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"max-depth", '\0', "N", "trace: leave out calls that are deeper", Group::trace},
     {"when-full", '\0', "HOW", "trace: flush, keep (the newest), discard [flush]", Group::trace,
      Completes::choices, "flush keep discard"},
+    {"wait-when-full", '\0', "", "trace: threads wait rather than lose events", Group::trace},
     {"buffer", '\0', "EVENTS", "trace: kept or not discarded, a thread [65536]", Group::trace},
     {"trace-size", '\0', "SIZE", "trace: how large trace.sp may become: 500MB", Group::trace},
     {"control", '\0', "PATH", "a socket for superprofiler ctl PATH on, off, ..", Group::trace,

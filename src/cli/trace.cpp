@@ -19,9 +19,9 @@ constexpr double kMostEvents = 1e9;
 constexpr std::uint64_t kSmallestTrace = 100'000;  // bytes: names take some of them
 
 Result<void> refuse_without_trace(const Arguments& given) {
-  for (const char* of_trace :
-       {"min-duration", "max-depth", "when-full", "buffer", "trace-size", "filters", "attr-list",
-        "via", "xray-id", "control", "start-off", "trigger", "learn", "keep-overhead"}) {
+  for (const char* of_trace : {"min-duration", "max-depth", "when-full", "wait-when-full", "buffer",
+                               "trace-size", "filters", "attr-list", "via", "xray-id", "control",
+                               "start-off", "trigger", "learn", "keep-overhead"}) {
     constexpr auto kOfTreeToo = std::to_array<std::string_view>(
         {"filters", "attr-list", "via", "xray-id", "control", "start-off", "trigger"});
     const bool is_of_tree_too =
@@ -56,6 +56,10 @@ Result<void> read_limits(const Arguments& given, TraceOptions& trace) {
     trace.when_full = *value == "flush"  ? core::WhenFull::flush
                       : *value == "keep" ? core::WhenFull::keep
                                          : core::WhenFull::discard;
+  }
+  trace.waits_when_full = given.has("wait-when-full");
+  if (trace.waits_when_full && trace.when_full != core::WhenFull::flush) {
+    return fail(fmt::format("--wait-when-full is for --when-full flush; leave out one of them"));
   }
   if (const auto value = given.last("buffer")) {
     const auto events = parse_number("--buffer", *value, 1, kMostEvents);

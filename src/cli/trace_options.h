@@ -23,6 +23,7 @@ struct TraceOptions {
   Duration min_duration{};       // shorter calls are left out
   std::uint32_t max_depth = 0;   // 0: any
   std::uint64_t most_bytes = 0;  // of trace.sp; 0: any size
+  bool waits_when_full = false;  // threads do, where they call faster than can be recorded
 };
 
 /// What --trace and --tree can be told while they run.

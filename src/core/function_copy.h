@@ -46,15 +46,16 @@ struct TransferTable {
 struct EventRing {
   static constexpr std::uint64_t kEntrySize = TransferTable::kEntrySize;
   static constexpr std::uint64_t kBytes = TransferTable::kEntries * kEntrySize;
-  static constexpr std::uint64_t kTicks = 0;  // offsets in an entry: the time stamp counter
-  static constexpr std::uint64_t kSp = 8;     // the stack pointer
-  static constexpr std::uint64_t kWord = 16;  // the word that it points to
-  static constexpr std::uint64_t kPlace = 24;
-
+  static constexpr std::uint64_t kTicks = 0;    // offsets in an entry: the time stamp counter
+  static constexpr std::uint64_t kSp = 8;       // the stack pointer
+  static constexpr std::uint64_t kWord = 16;    // the word that it points to
+  static constexpr std::uint64_t kPlace = 24;   // 32 bits
+  static constexpr std::uint64_t kWaited = 28;  // 32 bits: ticks for which there was no room
   std::uint64_t entries = 0;
   std::uint64_t cursor = 0;  // 32 bits: bytes from `entries` to where the next entry comes
   std::uint64_t read = 0;    // 32 bits: likewise to the first entry that is still to be read
   std::uint64_t lost = 0;    // 64 bits: events that found no room
+  bool waits = false;        // threads wait for room
 };
 
 /// Where a copy of a function is to be placed, and where it counts.

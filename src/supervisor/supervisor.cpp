@@ -65,7 +65,7 @@ void Supervisor::one_round() {
       return;  // where every thread sleeps no report would end the wait
     }
     if (user_requests_.rounds) {
-      instrument_->on_round();
+      user_requests_.soon = instrument_->on_round();
     }
   }
   outbox_.flush();

@@ -58,6 +58,26 @@ TEST(TraceInCopies, is_for_hot_functions_unless_only_breakpoints_are_wanted) {
   EXPECT_EQ(by_breakpoints.files.calls_of("fib"), 465U);
 }
 
+TEST(TraceInCopies, has_all_events_where_threads_wait_for_room) {
+  constexpr std::uint64_t kCalls = 1'664'079;  // of fib(29)
+  if (!has_copies()) {
+    GTEST_SKIP() << "functions are not copied on this CPU";
+  }
+  for (const Words& options : {Words{"--trace", "--via", "copy", "--wait-when-full"},
+                               Words{"--trace", "-a"}, Words{"--tree", "-a"}}) {
+    const TempDir directory;
+    const auto run = profile(directory, options, {target("trace_ways"), "fib", "29"});
+    ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    EXPECT_EQ(run.files.run().at("trace").at("lost"), 0) << run.outcome.text();
+    EXPECT_EQ(run.files.run().at("trace").at("kind"), "exact") << run.outcome.text();
+    EXPECT_EQ(run.files.calls_of("fib"), kCalls);
+    if (options[0] == "--trace") {
+      const auto calls = calls_in(directory / "run");
+      EXPECT_EQ(calls.at("fib").calls, kCalls) << run.outcome.text();
+    }
+  }
+}
+
 TEST(TraceInCopies, gives_up_what_costs_more_than_is_allowed) {
   if (!has_copies()) {
     GTEST_SKIP() << "functions are not copied on this CPU";
@@ -68,6 +88,17 @@ TEST(TraceInCopies, gives_up_what_costs_more_than_is_allowed) {
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   EXPECT_GE(run.files.run().at("trace").at("functions_too_hot"), 1) << run.outcome.text();
   EXPECT_GE(run.files.run().at("probes").at("copies").at("dropped"), 1) << run.outcome.text();
+}
+
+TEST(TraceInCopies, is_not_seen_by_programs_that_forbid_themselves_to_read_ticks) {
+  for (const Words& options : {Words{"--trace"}, Words{"--trace", "--via", "copy"},
+                               Words{"--trace", "-a"}, Words{"--tree"}}) {
+    const TempDir directory;
+    const auto run = profile(directory, options, {target("forbids_ticks")});
+    EXPECT_EQ(run.outcome.out, "right\n") << run.outcome.text();
+    EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    EXPECT_EQ(run.files.calls_of("leaf"), 10'000U) << options.back();
+  }
 }
 
 TEST(TraceInCopies, has_the_program_as_it_is_though_signals_come_anywhere) {

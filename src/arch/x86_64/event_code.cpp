@@ -8,6 +8,22 @@ namespace sp::arch::x86_64 {
 using core::EventRing;
 using Label = InsertedStep::Label;
 
+namespace {
+
+/// The ring is full.
+void wait_for_room(InsertedCodeMaker& maker, const EventRing& ring) {
+  maker.add(code({0xF3, 0x90})).label = Label::search;       // pause
+  maker.add(code({0x65, 0x3B, 0x0C, 0x25}, {ring.read}));    // cmp %gs:read, %ecx
+  maker.add_jump(jump({0x74}, 1), Label::search);            // je
+  maker.add(code({0x0F, 0x31}));                             // rdtsc
+  maker.add(code({0x65, 0x8B, 0x14, 0x25}, {ring.cursor}));  // mov %gs:cursor, %edx
+  const std::uint64_t entry = ring.entries;                  // sub %gs:ticks(%rdx), %eax
+  maker.add(code({0x65, 0x2B, 0x82}, {entry + EventRing::kTicks}));
+  maker.add(code({0x65, 0x89, 0x82}, {entry + EventRing::kWaited}));  // mov
+}
+
+}  // namespace
+
 /// The cursor is written last: with it the event is there.
 InsertedCode write_event(const EventRing& ring, std::uint32_t place, bool saves_flags) {
   InsertedCodeMaker maker({kRax, kRcx, kRdx}, saves_flags);
@@ -27,12 +43,16 @@ InsertedCode write_event(const EventRing& ring, std::uint32_t place, bool saves_
   maker.add(code({0x65, 0x48, 0xC7, 0x81}, {ring.entries + EventRing::kPlace, place}));  // movq
   maker.add(code({0x83, 0xC1, EventRing::kEntrySize}));                                  // add
   maker.add(code({0x81, 0xE1}, {EventRing::kBytes - EventRing::kEntrySize}));            // and
-  maker.add(code({0x65, 0x3B, 0x0C, 0x25}, {ring.read}));        // cmp %gs:read, %ecx
-  maker.add_jump(jump({0x75}, 1), Label::add);                   // jne
-  maker.add(code({0x65, 0x48, 0xFF, 0x04, 0x25}, {ring.lost}));  // incq
-  maker.set_noted(true);
-  maker.add_jump(jump({0xEB}, 1), Label::restore);  // jmp
-  maker.set_noted(false);
+  maker.add(code({0x65, 0x3B, 0x0C, 0x25}, {ring.read}));  // cmp %gs:read, %ecx
+  maker.add_jump(jump({0x75}, 1), Label::add);             // jne
+  if (ring.waits) {
+    wait_for_room(maker, ring);
+  } else {
+    maker.add(code({0x65, 0x48, 0xFF, 0x04, 0x25}, {ring.lost}));  // incq
+    maker.set_noted(true);
+    maker.add_jump(jump({0xEB}, 1), Label::restore);  // jmp
+    maker.set_noted(false);
+  }
   maker.add(code({0x65, 0x89, 0x0C, 0x25}, {ring.cursor})).label = Label::add;
   maker.set_noted(true);
   maker.restore();

@@ -3,12 +3,15 @@
 #include <cpuid.h>
 #include <x86intrin.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace sp::arch::x86_64 {
 
 /// The counter that copies read for their events: the same on all CPUs.
 inline std::uint64_t ticks() { return __rdtsc(); }
+inline constexpr std::array kTicksInstruction{std::byte{0x0F}, std::byte{0x31}};
 
 /// It runs at one rate, whatever the CPU does (CPUID: invariant TSC).
 inline bool are_ticks_steady() {

@@ -40,8 +40,9 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
   if (options.trace) {
     probes.trace = supervisor::TraceLimits{options.trace->when_full, options.trace->buffer,
                                            options.trace->min_duration, options.trace->max_depth};
+    probes.trace->waits = options.trace->waits_when_full || options.allow_bottlenecking;
   } else if (options.tree) {
-    probes.trace = supervisor::TraceLimits{.has_sites = true};
+    probes.trace = supervisor::TraceLimits{.has_sites = true, .waits = true};
   }
   if (probes.trace) {
     probes.begins_off = options.control.begins_off;

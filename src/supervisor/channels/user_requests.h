@@ -15,6 +15,7 @@ struct UserRequests {
   std::atomic<bool> suspend{false};     // SIGTSTP, SIGTTIN, SIGTTOU: job control stops us
   std::atomic<bool> heartbeat{false};  // the ptrace thread waits for a deadline: wake it each round
   std::atomic<bool> rounds{false};     // the same, as long as the run lasts
+  std::atomic<bool> soon{false};       // the next one of them in a millisecond
   std::atomic<bool> holds_crashed{false};      // the same, for a process that has crashed
   std::atomic<bool> requests{false};           // the analyzer's channel holds requests
   std::atomic<bool> interrupts_wanted{false};  // threads are to be stopped by PTRACE_INTERRUPT

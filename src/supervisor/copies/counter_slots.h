@@ -95,10 +95,12 @@ class CounterSlots {
     core::Address sp;
     core::Address word;
     std::uint32_t place = 0;
+    std::uint32_t waited = 0;  // ticks for which there was no room
   };
   struct TakenEvents {
     std::vector<Event> events;
     std::uint64_t lost = 0;  // after them
+    bool are_many = false;   // the ring was a quarter full
   };
   /// What the thread has written since the last call, but for the last `left` events.
   [[nodiscard]] TakenEvents take_events(pid_t tid, std::uint32_t left);

@@ -31,7 +31,10 @@ class TickClock {
 
   [[nodiscard]] core::TimePoint at(std::uint64_t ticks) const {
     const double ago = static_cast<double>(static_cast<std::int64_t>(ticks_ - ticks));
-    return now_ - core::Duration{static_cast<std::int64_t>(std::max(0.0, ago) * nanoseconds_)};
+    return now_ - duration(std::max(0.0, ago));
+  }
+  [[nodiscard]] core::Duration duration(double ticks) const {
+    return core::Duration{static_cast<std::int64_t>(ticks * nanoseconds_)};
   }
 
  private:

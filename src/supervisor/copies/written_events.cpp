@@ -40,12 +40,14 @@ CounterSlots::TakenEvents CounterSlots::take_events(pid_t tid, std::uint32_t lef
   const std::uint64_t written = ((cursor - at) & kMask) / EventRing::kEntrySize;
   const std::uint64_t count = written - std::min<std::uint64_t>(written, left);
   taken.events.reserve(count);
+  taken.are_many = count >= core::TransferTable::kEntries / 4;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto entry = all.subspan(words.entries + at / kWord, EventRing::kEntrySize / kWord);
-    taken.events.push_back({word_of(entry, EventRing::kTicks),
-                            core::Address{word_of(entry, EventRing::kSp)},
-                            core::Address{word_of(entry, EventRing::kWord)},
-                            static_cast<std::uint32_t>(word_of(entry, EventRing::kPlace))});
+    const std::uint64_t place = word_of(entry, EventRing::kPlace);
+    taken.events.push_back(
+        {word_of(entry, EventRing::kTicks), core::Address{word_of(entry, EventRing::kSp)},
+         core::Address{word_of(entry, EventRing::kWord)}, static_cast<std::uint32_t>(place),
+         static_cast<std::uint32_t>(place >> 32U)});
     at = (at + EventRing::kEntrySize) & kMask;
   }
   std::atomic_ref(all[words.read]).store(at, std::memory_order_release);

@@ -88,8 +88,8 @@ class Instrument {
   /// The thread is stopped for a sample, which was taken: does pending work.
   virtual void on_sample(Tracee& /*tracee*/) {}
   /// With InstrumentNeeds::rounds, in each round of the timer: at least every 10 ms, and more often
-  /// while threads run.
-  virtual void on_round() {}
+  /// while threads run. True if the next one should come soon.
+  virtual bool on_round() { return false; }
   /// A sample that was requested at `asked_at` would only show where the instrument resumed the
   /// thread.
   [[nodiscard]] virtual bool biases_sample(const Tracee& /*tracee*/,

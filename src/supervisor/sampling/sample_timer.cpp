@@ -14,6 +14,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr core::Duration kIdleRound = milliseconds(10);
+constexpr core::Duration kSoon = milliseconds(1);
 /// A stop takes a tenth of it.
 constexpr core::Duration kLongestBusy = microseconds(300);
 
@@ -56,7 +57,7 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
     if (now >= next - lead) {
       next = tick(now, next, affinity);
     }
-    core::TimePoint until = std::min(next - lead, now + kIdleRound);
+    core::TimePoint until = std::min(next - lead, now + (user_requests_.soon ? kSoon : kIdleRound));
     if (options_.holds_cpus && options_.follow_cpu && affinity.cpus() > 1 &&
         dense_stops_.look(now)) {
       until = std::min(until, now + DenseStops::kRound);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 
 namespace sp::supervisor {
@@ -17,12 +18,14 @@ std::uint64_t largest_copy(const ProbedFunction& function, const core::ControlFl
   constexpr std::uint64_t kCodeFactor = 3;
   constexpr std::uint64_t kOfBlock = 96;
   constexpr std::uint64_t kOfTransfer = 192;
+  constexpr std::uint64_t kOfEvents = 384;
   const auto transfers =
       std::count_if(graph.blocks.begin(), graph.blocks.end(),
                     [](const auto& block) { return core::is_indirect(block.last.flow); });
   const bool are_counted = detail != CopyDetail::blocks_and_branches;
   return kCodeFactor * function.bounds.size() + kOfBlock * graph.blocks.size() + kOfBlock +
-         (are_counted ? kOfTransfer * static_cast<std::uint64_t>(transfers) : 0);
+         (are_counted ? kOfTransfer * static_cast<std::uint64_t>(transfers) : 0) +
+         (detail == CopyDetail::and_events ? kOfEvents : 0);
 }
 
 /// From the first to the last address of the module's segments.
@@ -65,10 +68,13 @@ tl::expected<core::CopyPlace, CopyRefusal> find_copy_place(Tracee& tracee,
     return tl::unexpected(CopyRefusal::no_counter);
   }
   prepared.first_counter = *counter;
+  auto ring = detail == CopyDetail::and_events ? space.slots->ring_at() : std::nullopt;
+  if (ring) {
+    ring->waits = code.trace()->recorder->waits();
+  }
   return core::CopyPlace{
       *at, size, space.slots->counters_at(*counter),
-      detail == CopyDetail::and_transfers ? space.slots->transfers_at() : std::nullopt,
-      detail == CopyDetail::and_events ? space.slots->ring_at() : std::nullopt};
+      detail == CopyDetail::and_transfers ? space.slots->transfers_at() : std::nullopt, ring};
 }
 
 }  // namespace sp::supervisor

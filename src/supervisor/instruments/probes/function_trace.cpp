@@ -134,7 +134,7 @@ void FunctionTrace::look_at(const Tracee& tracee, const ptrace::Registers& regis
 
 void FunctionTrace::note(Tracee& tracee, const BreakpointSite& site, Address sp,
                          std::optional<Address> to, core::TimePoint now) {
-  read_copies(tracee, true);
+  (void)read_copies(tracee, true);
   ProbedThread& thread = probed_thread(tracee);
   ProbedCode& code = probed_code(*tracee.process);
   ProbedBlock& block = code.block_of(site);

@@ -43,9 +43,11 @@ class FunctionTrace {
   /// Functions may run from copies that write their events; see function_trace_copies.cpp.
   void use_copies(TraceeTable& tracees) { tracees_ = &tracees; }
   [[nodiscard]] bool uses_copies() const { return tracees_ != nullptr; }
+  [[nodiscard]] bool waits() const { return limits_.waits; }
   /// Takes what copies have written. Call it before anything else is noted of the thread.
-  /// `is_all`: the thread has executed everything of which there is an event.
-  void read_copies(const Tracee& tracee, bool is_all);
+  /// `is_all`: the thread has executed everything of which there is an event. True if there was so
+  /// much that more may come soon.
+  bool read_copies(const Tracee& tracee, bool is_all);
   /// The same of all threads of an address space, of which some run.
   void read_copies(ProbedCode& code, bool is_all);
   /// The thread is about to execute the instruction at pc of `registers`, in the original of a

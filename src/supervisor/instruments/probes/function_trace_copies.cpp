@@ -25,15 +25,15 @@ void uncount_entry(ProbedCode& code, Address entry) {
 
 }  // namespace
 
-void FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
+bool FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
   const ProbedThread& thread = probed_thread(tracee);
   if (thread.counts_in == nullptr || !uses_copies()) {
-    return;
+    return false;
   }
   const bool is_noted = thread.out_of_copy && thread.out_of_copy->is_transferred;
   const auto taken = thread.counts_in->slots->take_events(thread.tid, is_all && !is_noted ? 0 : 1);
   if (!thread.counted || (taken.events.empty() && taken.lost == 0)) {
-    return;
+    return false;
   }
   ticks_.update();
   const TraceState& state = *probed_code(*tracee.process).trace();
@@ -42,10 +42,16 @@ void FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
       note_event(tracee, state.event_places[event.place], event.sp, event.word,
                  ticks_.at(event.ticks));
     }
+    if (event.waited != 0) {
+      const core::Duration waited = ticks_.duration(event.waited);
+      steal(tracee, waited, ticks_.at(event.ticks));
+      counter_.add_waiting(waited);
+    }
   }
   if (taken.lost > 0) {
     note_lost(tracee, taken.lost, core::Clock::now());
   }
+  return taken.are_many;
 }
 
 void FunctionTrace::read_copies(ProbedCode& code, bool is_all) {
@@ -54,7 +60,7 @@ void FunctionTrace::read_copies(ProbedCode& code, bool is_all) {
   }
   for (const Tracee* const tracee : tracees_->in(code)) {
     if (tracee->thread_state != nullptr) {
-      read_copies(*tracee, is_all);
+      (void)read_copies(*tracee, is_all);
     }
   }
 }
@@ -117,7 +123,7 @@ void FunctionTrace::note_unseen(const Tracee& tracee, const core::FunctionCopy& 
       !probed_thread(tracee).counted) {
     return;
   }
-  read_copies(tracee, true);
+  (void)read_copies(tracee, true);
   ThreadMemory memory(tracee.id.tid);
   note_event(tracee, state.event_places[copy.blocks[*block].event_place], Native::sp(registers),
              Native::return_address(registers, memory).value_or(Address{}), now);

@@ -45,6 +45,8 @@ class HitCounter {
   /// to time removes hot probes. `counts` false: it was at a gate.
   void end_hit(Tracee& tracee, core::TimePoint heard, bool counts = true);
 
+  /// The target waited so long, on a CPU, until we had read what its copies wrote.
+  void add_waiting(core::Duration time) const { costs_.add_copies(time); }
   void note_totals(const ProbedCode& code);
   /// Any thread.
   void fill(core::Probing& probing) const;

@@ -26,6 +26,10 @@ class HotFunctions {
   }
   /// Functions are to run from copies; without this none becomes due.
   void enable() { are_wanted_ = true; }
+  void disable() {
+    are_wanted_ = false;
+    due_.clear();
+  }
   [[nodiscard]] bool are_wanted() const { return are_wanted_; }
   /// A probe of the function was hit.
   void note_hit(ProbedFunction& function, core::TimePoint now) {

@@ -282,7 +282,7 @@ void ProbeCounter::resume(Tracee& tracee, int signal) {
     if (signal == 0) {
       probed_thread(tracee).out_of_copy.reset();
     } else {
-      promotion_.prepare_for_signal(tracee);
+      signal = promotion_.prepare_for_signal(tracee, signal);
     }
   }
   if (signal != 0 && GateKeeper::begin_delivery(tracee, signal)) {

@@ -74,7 +74,7 @@ class ProbeCounter final : public Instrument {
   void on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint now) override;
   [[nodiscard]] bool may_deliver_trap(Tracee& tracee) override;
   void on_sample(Tracee& tracee) override;
-  void on_round() override;
+  bool on_round() override;
   void on_exit(Tracee& tracee) override;
   [[nodiscard]] bool biases_sample(const Tracee& tracee, core::TimePoint asked_at) const override;
   void resume(Tracee& tracee, int signal) override;

@@ -33,7 +33,7 @@ void ProbeCounter::flush(const TracedProcess& process, core::ThreadId thread) {
 
 void ProbeCounter::on_exit(Tracee& tracee) {
   if (trace_) {
-    trace_->read_copies(tracee, true);
+    (void)trace_->read_copies(tracee, true);
   }
   end_in_function_copy(tracee);
   if (!trace_ && !calls_ && options_.coverage == core::Coverage::off) {
@@ -41,16 +41,18 @@ void ProbeCounter::on_exit(Tracee& tracee) {
   }
 }
 
-void ProbeCounter::on_round() {
+bool ProbeCounter::on_round() {
   if (!trace_ || !trace_->uses_copies()) {
-    return;
+    return false;
   }
+  bool are_many = false;
   for (const auto& [tid, tracee] : tracees_.all()) {
     if (tracee.process->code_state != nullptr && tracee.thread_state != nullptr) {
-      trace_->read_copies(tracee, false);
+      are_many |= trace_->read_copies(tracee, false);
       trace_->flush_if_due(probed_code(*tracee.process));
     }
   }
+  return are_many;
 }
 
 void ProbeCounter::restore(const TracedProcess& process) {

@@ -13,6 +13,7 @@
 #include "supervisor/instruments/probes/copy_place.h"
 #include "supervisor/instruments/probes/dear_copies.h"
 #include "supervisor/instruments/probes/event_places.h"
+#include "supervisor/instruments/probes/forbidden_ticks.h"
 #include "supervisor/instruments/probes/places_in_code.h"
 #include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/instruments/probes/ways_in.h"
@@ -251,6 +252,20 @@ void Promotion::note_landing(const Tracee& tracee, Address landing, core::TimePo
       installer_.drop(tracee, {function->number}, now)) {
     ++dropped_;
   }
+}
+
+int Promotion::prepare_for_signal(const Tracee& tracee, int signal) {
+  ProbedCode& code = probed_code(*tracee.process);
+  if (is_wanted_ && writes_events(code) && is_by_reading_ticks(tracee)) {
+    leave_function_copy(tracee);
+    code.hot_functions().disable();
+    demote(tracee, {Address{}, Address{~std::uint64_t{0}}});
+    return 0;
+  }
+  if (is_wanted_) {
+    supervisor::prepare_for_signal(tracee, installer_);
+  }
+  return signal;
 }
 
 void Promotion::keep_to_budget(const Tracee& tracee, core::TimePoint now) {

@@ -57,11 +57,9 @@ class Promotion {
   void demote(const Tracee& stopped, core::AddressRange range) {
     installer_.remove(stopped, range);
   }
-  void prepare_for_signal(const Tracee& tracee) {
-    if (is_wanted_) {
-      supervisor::prepare_for_signal(tracee, installer_);
-    }
-  }
+  /// The thread, which may be in a copy, is about to get the signal. Returns what it gets: nothing
+  /// (0) if that came of a copy, and never will again.
+  [[nodiscard]] int prepare_for_signal(const Tracee& tracee, int signal);
   /// Nothing of the process runs from copies any more; see CopyInstaller::remove_all().
   void demote_all(const TracedProcess& process, const Tracee* stopped) {
     installer_.remove_all(process, stopped);

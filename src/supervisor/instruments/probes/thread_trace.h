@@ -20,6 +20,7 @@ struct TraceLimits {
   core::Duration min_duration{};  // shorter calls leave nothing
   std::uint32_t max_depth = 0;    // deeper calls leave nothing; 0: any depth
   bool has_sites = false;         // entries have where the call returns to instead of a time
+  bool waits = false;             // copies wait for room where they write faster than we read
 };
 
 /// Entries and exits of one thread, as events that were not delivered yet. Knows which calls it is
