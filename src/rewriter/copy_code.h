@@ -46,6 +46,12 @@ struct CopyCode {
     std::uint8_t room = 0;
   };
   std::vector<Exit> exits;
+  /// Instructions of inserted code in whose place such a jump may be put.
+  struct InsertedExit {
+    std::size_t instruction = 0;
+    std::int64_t distance = 0;  // from behind it
+  };
+  std::vector<InsertedExit> inserted_exits;
 };
 
 /// Moves the instructions of all units, puts a counter into each block, one behind each branch that

@@ -114,6 +114,21 @@ bool write_exits(const CopyCode& code, const CopyUnits& units,
     std::copy(bytes.begin(), bytes.end(), exit.bytes.begin());
     exit.size = jump.size;
   }
+  for (const CopyCode::InsertedExit& one : code.inserted_exits) {
+    constexpr std::uint64_t kLine = 64;
+    constexpr std::uint8_t kSize = 2;
+    Address at = copy.at + offsets[one.instruction];
+    std::int64_t distance = one.distance;
+    if (at.value() % kLine == kLine - 1) {  // the next instruction serves as well
+      at = at + kSize;
+      distance -= kSize;
+    }
+    copy.exits.push_back({at,
+                          code.instructions[one.instruction].original,
+                          kSize,
+                          kSize,
+                          {std::byte{0xEB}, static_cast<std::byte>(distance)}});
+  }
   return true;
 }
 

@@ -74,7 +74,7 @@ void CopyWriter::add_noted(const arch::x86_64::InsertedCode& code,
   add();
   add_steps(code.behind, jumps);
   is_transferred_ = false;
-  jumps.connect();
+  jumps.connect(made_.inserted_exits);
 }
 
 void CopyWriter::add_steps(std::span<const arch::x86_64::InsertedStep> steps,

@@ -29,9 +29,13 @@ class InsertedJumps {
     if (step.to != Label::none) {
       jumps_.emplace_back(at, step.to);
     }
+    if (step.exit != Label::none) {
+      exits_.emplace_back(at, step.exit);
+    }
   }
 
-  void connect() {
+  /// Appends to `exits`.
+  void connect(std::vector<CopyCode::InsertedExit>& exits) {
     std::vector<std::uint32_t> offsets{0};
     for (std::size_t i = first_; i < instructions_.size(); ++i) {
       offsets.push_back(offsets.back() + instructions_[i].code.size);
@@ -43,6 +47,10 @@ class InsertedJumps {
       jump.size = jump.field;
       jump.append_number(distance, std::exchange(jump.field_size, std::uint8_t{0}));
     }
+    for (const auto& [at, to] : exits_) {
+      const std::size_t place = places_.at(static_cast<std::size_t>(to));
+      exits.push_back({at, std::int64_t{offsets[place - first_]} - offsets[at + 1 - first_]});
+    }
   }
 
  private:
@@ -50,6 +58,7 @@ class InsertedJumps {
   std::size_t first_;
   std::array<std::size_t, 8> places_{};
   std::vector<std::pair<std::size_t, arch::x86_64::InsertedStep::Label>> jumps_;
+  std::vector<std::pair<std::size_t, arch::x86_64::InsertedStep::Label>> exits_;
 };
 
 }  // namespace sp::rewriter

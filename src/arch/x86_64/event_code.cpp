@@ -10,16 +10,21 @@ using Label = InsertedStep::Label;
 
 namespace {
 
-/// The ring is full.
+/// The ring is full. Where nobody will make room, a jump is put in place of one of the first two
+/// instructions: one of them has its bytes in one cache line.
 void wait_for_room(InsertedCodeMaker& maker, const EventRing& ring) {
-  maker.add(code({0xF3, 0x90})).label = Label::search;       // pause
+  InsertedStep& begin = maker.add(code({0xF3, 0x90}));  // pause
+  begin.label = Label::search;
+  begin.exit = Label::lost;
+  maker.add(code({0xF3, 0x90}));                             // pause
   maker.add(code({0x65, 0x3B, 0x0C, 0x25}, {ring.read}));    // cmp %gs:read, %ecx
   maker.add_jump(jump({0x74}, 1), Label::search);            // je
   maker.add(code({0x0F, 0x31}));                             // rdtsc
   maker.add(code({0x65, 0x8B, 0x14, 0x25}, {ring.cursor}));  // mov %gs:cursor, %edx
-  const std::uint64_t entry = ring.entries;                  // sub %gs:ticks(%rdx), %eax
-  maker.add(code({0x65, 0x2B, 0x82}, {entry + EventRing::kTicks}));
+  const std::uint64_t entry = ring.entries;
+  maker.add(code({0x65, 0x2B, 0x82}, {entry + EventRing::kTicks}));   // sub %gs:ticks(%rdx), %eax
   maker.add(code({0x65, 0x89, 0x82}, {entry + EventRing::kWaited}));  // mov
+  maker.add_jump(jump({0xEB}, 1), Label::add);                        // jmp
 }
 
 }  // namespace
@@ -47,12 +52,11 @@ InsertedCode write_event(const EventRing& ring, std::uint32_t place, bool saves_
   maker.add_jump(jump({0x75}, 1), Label::add);             // jne
   if (ring.waits) {
     wait_for_room(maker, ring);
-  } else {
-    maker.add(code({0x65, 0x48, 0xFF, 0x04, 0x25}, {ring.lost}));  // incq
-    maker.set_noted(true);
-    maker.add_jump(jump({0xEB}, 1), Label::restore);  // jmp
-    maker.set_noted(false);
   }
+  maker.add(code({0x65, 0x48, 0xFF, 0x04, 0x25}, {ring.lost})).label = Label::lost;  // incq
+  maker.set_noted(true);
+  maker.add_jump(jump({0xEB}, 1), Label::restore);  // jmp
+  maker.set_noted(false);
   maker.add(code({0x65, 0x89, 0x0C, 0x25}, {ring.cursor})).label = Label::add;
   maker.set_noted(true);
   maker.restore();

@@ -52,7 +52,7 @@ CopyUndo InsertedCodeMaker::undo_of(std::size_t registers, bool has_flags) const
 }
 
 InsertedStep& InsertedCodeMaker::add(const MovedInstruction& instruction) {
-  steps_.push_back({instruction, undo_, is_noted_, Label::none, Label::none});
+  steps_.push_back({instruction, undo_, is_noted_, Label::none, Label::none, Label::none});
   return steps_.back();
 }
 

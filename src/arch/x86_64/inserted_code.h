@@ -22,6 +22,7 @@ struct InsertedStep {
   bool is_noted = false;
   Label label = Label::none;  // it is there
   Label to = Label::none;     // its displacement leads there
+  Label exit = Label::none;   // a jump there may take its place: see core::CopyExit
 };
 
 /// Code that changes nothing but memory below the red zone, and words of the counter segment.

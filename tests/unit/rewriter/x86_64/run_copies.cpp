@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -152,6 +155,33 @@ TEST_P(CopiesThatRun, lose_events_where_the_ring_is_full_and_count_them) {
     }
   }
   FAIL() << calls << " calls have not filled the ring";
+}
+
+TEST_P(CopiesThatRun, wait_for_room_until_somebody_makes_it_or_ends_their_waiting) {
+  constexpr int kTimes = 3;
+  const LoadedLibrary library(path_);
+  RunningCopies copies(library, path_, {.writes_events = true, .waits = true});
+  std::atomic<int> made = 0;
+  std::jthread reader([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (copies.is_full() && made < kTimes) {
+        ++made;
+        copies.make_room();
+      } else if (copies.is_full()) {
+        copies.open_waits();
+      }
+    }
+  });
+  std::uint64_t calls = 0;
+  while (copies.lost_events() == 0 && calls < 10'000'000) {
+    for (const Subject& subject : subjects_of(library)) {
+      (void)subject.run(1);
+      ++calls;
+    }
+  }
+  EXPECT_EQ(made, kTimes);
+  EXPECT_GT(copies.lost_events(), 0U) << calls;
 }
 
 TEST_P(CopiesThatRun, can_be_left_at_every_instruction) {

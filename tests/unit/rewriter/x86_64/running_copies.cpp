@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <filesystem>
@@ -250,7 +251,7 @@ RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& pa
   if (options.writes_events) {
     const std::uint64_t entries = kCounters + 8 * kMostCounters;
     const std::uint64_t behind = entries + 8 * kTableWords;
-    place.events = {entries, behind, behind + 8, behind + 16};
+    place.events = {entries, behind, behind + 8, behind + 16, options.waits};
   }
   for (std::size_t i = 0; i < functions->size(); ++i) {
     const ElfFunction function = functions->at(i);
@@ -372,6 +373,28 @@ std::vector<RunningCopies::Event> RunningCopies::events() const {
 
 std::uint64_t RunningCopies::lost_events() const {
   return counters[kMostCounters + kTableWords + 2];
+}
+
+bool RunningCopies::is_full() const {
+  const std::uint64_t cursor = std::atomic_ref(counters[kMostCounters + kTableWords]).load();
+  const std::uint64_t read = std::atomic_ref(counters[kMostCounters + kTableWords + 1]).load();
+  return (cursor + core::EventRing::kEntrySize) % core::EventRing::kBytes == read;
+}
+
+void RunningCopies::make_room() {
+  const std::uint64_t cursor = std::atomic_ref(counters[kMostCounters + kTableWords]).load();
+  std::atomic_ref(counters[kMostCounters + kTableWords + 1]).store(cursor);
+}
+
+void RunningCopies::open_waits() {
+  constexpr std::uint8_t kOfWait = 2;
+  for (const FunctionCopy& copy : copies_) {
+    for (const core::CopyExit& exit : copy.exits) {
+      if (exit.size == kOfWait) {
+        std::memcpy(word_at(exit.at.value()), exit.bytes.data(), exit.size);
+      }
+    }
+  }
 }
 
 std::uint64_t RunningCopies::place_of(Address address) const {

@@ -39,6 +39,7 @@ struct CopyOptions {
   bool allow_spill = true;
   bool counts_transfers = false;
   bool writes_events = false;  // of each function's entry, and of its returns
+  bool waits = false;          // with that, for room
 };
 
 /// Copies of all functions of a loaded library, which control comes to through landings in the
@@ -69,6 +70,11 @@ class RunningCopies {
   /// Those that were written, in their order.
   [[nodiscard]] std::vector<Event> events() const;
   [[nodiscard]] std::uint64_t lost_events() const;
+  /// Of the ring. Any thread; so are the next two.
+  [[nodiscard]] bool is_full() const;
+  void make_room();
+  /// Puts their jumps into the places where copies wait for room.
+  void open_waits();
   void reset_counts();
   /// How often control came to a copy by a breakpoint.
   [[nodiscard]] std::uint64_t breakpoint_hits() const;
