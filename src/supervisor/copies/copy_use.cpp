@@ -35,8 +35,8 @@ core::Duration CopyPrices::cost(const CopyUse& use) const {
   constexpr std::uint64_t kExecution = 55;
   constexpr std::uint64_t kBranch = 55;
   constexpr std::uint64_t kEmulatedCall = 7500;
-  constexpr std::uint64_t kTransfer = 700;
-  constexpr std::uint64_t kFlags = 220;
+  constexpr std::uint64_t kTransfer = 800;
+  constexpr std::uint64_t kFlags = 120;
   constexpr std::uint64_t kEvent = 5'500;
   constexpr std::uint64_t kPicosecondsInNanosecond = 1000;
   const std::uint64_t picoseconds = use.executions * kExecution + use.branches * kBranch +

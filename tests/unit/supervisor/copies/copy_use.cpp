@@ -14,9 +14,9 @@ constexpr std::uint64_t kMillion = 1'000'000;
 
 TEST(CopyPrices, are_of_what_was_done) {
   const CopyPrices prices(Arrivals{});
-  EXPECT_EQ(prices.cost({.transfers = 100 * kMillion}), milliseconds(70));
+  EXPECT_EQ(prices.cost({.transfers = 100 * kMillion}), milliseconds(80));
   EXPECT_EQ(prices.cost({.transfers = 100 * kMillion, .transfers_with_flags = 50 * kMillion}),
-            milliseconds(81));
+            milliseconds(86));
   EXPECT_EQ(prices.cost({.events = 10 * kMillion}), milliseconds(55));
   EXPECT_EQ(prices.cost({.executions = 1000 * kMillion}), milliseconds(55));
   EXPECT_EQ(prices.cost({.branches = 1000 * kMillion}), milliseconds(55));
