@@ -14,8 +14,8 @@ namespace sp::supervisor {
 bool is_by_reading_ticks(const Tracee& tracee) {
   using arch::Native;
   const auto& out = probed_thread(tracee).out_of_copy;
-  const auto info = ptrace::signal_info(tracee.id.tid);
-  if (!out || !info || info->si_signo != SIGSEGV || info->si_code != SI_KERNEL) {
+  const auto info = out ? ptrace::signal_info(tracee.id.tid) : core::fail("in no copy");
+  if (!info || info->si_signo != SIGSEGV || info->si_code != SI_KERNEL) {
     return false;
   }
   // Inserted code has registers on the stack; the program's own instruction has not.

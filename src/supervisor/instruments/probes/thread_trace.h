@@ -50,6 +50,10 @@ class ThreadTrace {
   /// The thread was stopped by us for so long, `since` then: what happened before may be noted
   /// later.
   void add_stolen(core::Duration time, core::TimePoint since = {}) {
+    constexpr std::size_t kMost = 1'024;  // a thread may have no events for long
+    if (stops_.size() == kMost) {
+      settle(stops_.front().first);
+    }
     stops_.emplace_back(since, time);
   }
   /// Nothing comes of the function any more.

@@ -137,6 +137,15 @@ TEST(ThreadTrace, leaves_callers_out_too_though_time_was_stolen_between_events) 
   EXPECT_EQ(text(trace.take().events), "");
 }
 
+TEST(ThreadTrace, has_a_stop_behind_what_came_before_it_and_is_noted_later) {
+  ThreadTrace trace = trace_with({});
+  trace.enter(1, kSp, at(0));
+  trace.add_stolen(microseconds(7), at(5));
+  trace.leave(1, false, kSp, at(3));
+  trace.enter(2, kSp, at(15));
+  EXPECT_EQ(text(trace.take().events), "+1 -1 ~ +2");
+}
+
 TEST(ThreadTrace, writes_every_call_without_a_minimum_duration) {
   ThreadTrace trace = trace_with({});
   trace.enter(1, kSp, at(0));
