@@ -59,7 +59,7 @@ Result<void> read_limits(const Arguments& given, TraceOptions& trace) {
   }
   trace.waits_when_full = given.has("wait-when-full");
   if (trace.waits_when_full && trace.when_full != core::WhenFull::flush) {
-    return fail(fmt::format("--wait-when-full is for --when-full flush; leave out one of them"));
+    return fail("--wait-when-full is for --when-full flush; leave out one of them");
   }
   if (const auto value = given.last("buffer")) {
     const auto events = parse_number("--buffer", *value, 1, kMostEvents);

@@ -17,13 +17,18 @@ std::uint64_t events_of(const RunFiles& files) {
   return trace.at("events").get<std::uint64_t>() + trace.at("lost").get<std::uint64_t>();
 }
 
-bool has_copies() { return arch::Native::kHasCopies; }
-
-TEST(TraceInCopies, counts_each_call_and_tells_of_each_event_that_is_lost) {
-  constexpr std::uint64_t kCalls = 1'664'079;  // of fib(29)
-  if (!has_copies()) {
-    GTEST_SKIP() << "functions are not copied on this CPU";
+class TraceInCopies : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!arch::Native::kHasCopies) {
+      GTEST_SKIP() << "functions are not copied on this CPU";
+    }
   }
+
+  static constexpr std::uint64_t kCalls = 1'664'079;  // of fib(29)
+};
+
+TEST_F(TraceInCopies, counts_each_call_and_tells_of_each_event_that_is_lost) {
   const TempDir directory;
   const auto run =
       profile(directory, {"--trace", "--via", "copy"}, {target("trace_ways"), "fib", "29"});
@@ -38,11 +43,7 @@ TEST(TraceInCopies, counts_each_call_and_tells_of_each_event_that_is_lost) {
   EXPECT_GT(calls.at("fib").calls, 50'000U);
 }
 
-TEST(TraceInCopies, is_for_hot_functions_unless_only_breakpoints_are_wanted) {
-  constexpr std::uint64_t kCalls = 1'664'079;  // of fib(29)
-  if (!has_copies()) {
-    GTEST_SKIP() << "functions are not copied on this CPU";
-  }
+TEST_F(TraceInCopies, is_for_hot_functions_unless_only_breakpoints_are_wanted) {
   const TempDir directory;
   const auto run = profile(directory, {"--trace"}, {target("trace_ways"), "fib", "29"});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
@@ -58,11 +59,7 @@ TEST(TraceInCopies, is_for_hot_functions_unless_only_breakpoints_are_wanted) {
   EXPECT_EQ(by_breakpoints.files.calls_of("fib"), 465U);
 }
 
-TEST(TraceInCopies, has_all_events_where_threads_wait_for_room) {
-  constexpr std::uint64_t kCalls = 1'664'079;  // of fib(29)
-  if (!has_copies()) {
-    GTEST_SKIP() << "functions are not copied on this CPU";
-  }
+TEST_F(TraceInCopies, has_all_events_where_threads_wait_for_room) {
   for (const Words& options : {Words{"--trace", "--via", "copy", "--wait-when-full"},
                                Words{"--trace", "-a"}, Words{"--tree", "-a"}}) {
     const TempDir directory;
@@ -78,10 +75,7 @@ TEST(TraceInCopies, has_all_events_where_threads_wait_for_room) {
   }
 }
 
-TEST(TraceInCopies, gives_up_what_costs_more_than_is_allowed) {
-  if (!has_copies()) {
-    GTEST_SKIP() << "functions are not copied on this CPU";
-  }
+TEST_F(TraceInCopies, gives_up_what_costs_more_than_is_allowed) {
   const TempDir directory;
   const auto run =
       profile(directory, {"--trace", "--overhead", "5"}, {target("trace_ways"), "fib", "40"});
@@ -90,7 +84,7 @@ TEST(TraceInCopies, gives_up_what_costs_more_than_is_allowed) {
   EXPECT_GE(run.files.run().at("probes").at("copies").at("dropped"), 1) << run.outcome.text();
 }
 
-TEST(TraceInCopies, is_not_seen_by_programs_that_forbid_themselves_to_read_ticks) {
+TEST(TraceWithoutTicks, is_not_seen_by_programs_that_forbid_themselves_to_read_ticks) {
   for (const Words& options : {Words{"--trace"}, Words{"--trace", "--via", "copy"},
                                Words{"--trace", "-a"}, Words{"--tree"}}) {
     const TempDir directory;
@@ -101,11 +95,8 @@ TEST(TraceInCopies, is_not_seen_by_programs_that_forbid_themselves_to_read_ticks
   }
 }
 
-TEST(TraceInCopies, has_the_program_as_it_is_though_signals_come_anywhere) {
+TEST_F(TraceInCopies, has_the_program_as_it_is_though_signals_come_anywhere) {
   constexpr std::uint64_t kTurns = 1'000'000;
-  if (!has_copies()) {
-    GTEST_SKIP() << "functions are not copied on this CPU";
-  }
   const Words program{target("indirect_ways"), std::to_string(kTurns), "300"};
   const std::string expected = sp::end_to_end::run(program).out;
   const TempDir directory;

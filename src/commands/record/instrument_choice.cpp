@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "arch/native.h"
 #include "supervisor/instruments/exact/exact_counter.h"
 #include "supervisor/instruments/probes/probe_counter.h"
 
@@ -21,15 +22,14 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
   if (options.no_instrumentation) {
     return {};
   }
-  supervisor::ProbeOptions probes{
-      &analysis,
-      options.overhead_percent,
-      options.allow_bottlenecking,
-      options.derive,
-      options.delay != core::Duration{},
-      !options.no_copies,
-      options.traces_in_copies() && options.places.in_copies == core::TracedInCopies::all,
-      options.coverage};
+  supervisor::ProbeOptions probes{&analysis,
+                                  options.overhead_percent,
+                                  options.allow_bottlenecking,
+                                  options.derive,
+                                  options.delay != core::Duration{},
+                                  !options.no_copies,
+                                  options.places.in_copies == core::TracedInCopies::all,
+                                  options.coverage};
   if (options.coverage != core::Coverage::off) {
     // A probe is there once, so that none is hot; what is reached first is to be seen, too.
     probes.overhead_percent = 0;

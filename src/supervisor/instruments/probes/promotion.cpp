@@ -255,16 +255,17 @@ void Promotion::note_landing(const Tracee& tracee, Address landing, core::TimePo
 }
 
 int Promotion::prepare_for_signal(const Tracee& tracee, int signal) {
+  if (!is_wanted_) {
+    return signal;
+  }
   ProbedCode& code = probed_code(*tracee.process);
-  if (is_wanted_ && writes_events(code) && is_by_reading_ticks(tracee)) {
+  if (writes_events(code) && is_by_reading_ticks(tracee)) {
     leave_function_copy(tracee);
     code.hot_functions().disable();
     demote(tracee, {Address{}, Address{~std::uint64_t{0}}});
     return 0;
   }
-  if (is_wanted_) {
-    supervisor::prepare_for_signal(tracee, installer_);
-  }
+  supervisor::prepare_for_signal(tracee, installer_);
   return signal;
 }
 
