@@ -259,14 +259,14 @@ int Promotion::prepare_for_signal(const Tracee& tracee, int signal) {
     return signal;
   }
   ProbedCode& code = probed_code(*tracee.process);
-  if (writes_events(code) && is_by_reading_ticks(tracee)) {
-    leave_function_copy(tracee);
-    code.hot_functions().disable();
-    demote(tracee, {Address{}, Address{~std::uint64_t{0}}});
-    return 0;
+  if (!writes_events(code) || !is_by_reading_ticks(tracee)) {
+    supervisor::prepare_for_signal(tracee, installer_);
+    return signal;
   }
-  supervisor::prepare_for_signal(tracee, installer_);
-  return signal;
+  leave_function_copy(tracee);
+  code.hot_functions().disable();
+  demote(tracee, {Address{}, Address{~std::uint64_t{0}}});
+  return 0;
 }
 
 void Promotion::keep_to_budget(const Tracee& tracee, core::TimePoint now) {
@@ -292,8 +292,7 @@ void Promotion::fill(core::Copying& copying) const {
   copying.dropped = dropped_;
   for (std::size_t i = 0; i < refused_.size(); ++i) {
     if (const std::uint64_t count = refused_.at(i); count > 0) {
-      copying.refused.push_back(
-          {std::string(core::to_string(static_cast<core::CopyRefusal>(i))), count});
+      copying.refused.push_back({std::string(to_string(static_cast<CopyRefusal>(i))), count});
     }
   }
 }
