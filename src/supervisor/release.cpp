@@ -14,6 +14,7 @@
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/syscall_repair.h"
+#include "supervisor/tracees/world_stop.h"
 
 namespace sp::supervisor {
 namespace {
@@ -56,6 +57,7 @@ void Release::begin() {
   timer_.pause();
   run_.releasing = true;
   lifecycle_.tell_names();
+  stop_masked_threads();
   auto& tracees = lifecycle_.tracees().all();
   std::set<const TracedProcess*> in_need;
   for (const auto& [tid, tracee] : tracees) {
@@ -82,6 +84,26 @@ void Release::begin() {
     }
   }
   wake_one_of_each(std::move(in_need));
+}
+
+/// They get their masks back in that stop. Code that hides them is removed from here on: none may
+/// look at its mask before. Who sleeps is stopped before it executes anything.
+void Release::stop_masked_threads() {
+  auto& tracees = lifecycle_.tracees().all();
+  std::set<std::shared_ptr<TracedProcess>> processes;
+  std::vector<Tracee*> masked;
+  for (auto& [tid, tracee] : tracees) {
+    if (instrument_ != nullptr && instrument_->has_other_mask(tracee) && !tracee.group_stopped) {
+      processes.insert(tracee.process);
+      masked.push_back(&tracee);
+    }
+  }
+  for (const auto& process : processes) {
+    (void)WorldStop::stop_most(lifecycle_.tracees(), *process, kLongestWorldStop);
+  }
+  for (Tracee* const tracee : masked) {
+    tracee->is_awaited = SyscallRepair::interrupt(*tracee).has_value() || tracee->is_awaited;
+  }
 }
 
 void Release::wake_one_of_each(std::set<const TracedProcess*> processes) {

@@ -26,6 +26,7 @@ class Release {
   void finish(const std::function<void()>& serve_one);
 
  private:
+  void stop_masked_threads();
   /// Interrupts one thread of each of these processes, whose threads all sleep, so that it can
   /// remove our memory: one in a system call that continues as if nothing had happened.
   void wake_one_of_each(std::set<const TracedProcess*> processes);

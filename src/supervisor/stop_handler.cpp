@@ -103,6 +103,9 @@ void StopHandler::on_group_stop(Tracee& tracee) {
     // A stop that was asked for stays pending until the process goes on; it is settled then.
     tracee.slot->state.compare_exchange_strong(idle, SlotState::not_sampled);
   }
+  if (parts_.instrument != nullptr && tracee.process->code_state != nullptr) {
+    parts_.instrument->on_group_stop(tracee);
+  }
   (void)ptrace::listen(tracee.id.tid);
   if (tracee.id.tid == parts_.run.root) {
     parts_.requests.on_root_stopped();

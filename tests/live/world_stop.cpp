@@ -63,6 +63,7 @@ class StopsWorld final : public Instrument {
   void on_other_stop(Tracee& /*tracee*/) override {}
   [[nodiscard]] bool may_deliver_trap(Tracee& /*tracee*/) override { return true; }
   void flush(const TracedProcess& /*process*/, core::ThreadId /*thread*/) override {}
+  [[nodiscard]] bool has_other_mask(const Tracee& /*tracee*/) const override { return false; }
   [[nodiscard]] bool make_detachable(Tracee& /*tracee*/, bool /*may_call*/) override {
     return true;
   }

@@ -160,9 +160,11 @@ ControlServer::Answer ControlCommands::ask(TraceAction action,
   return [this, action, ticket, until, named]() -> std::optional<std::string> {
     const bool is_written =
         action == TraceAction::flush || action == TraceAction::clear ? written_ >= ticket : true;
+    // waiting() is of this request only once it is served.
+    const bool is_served = run_.requests.served() >= ticket;
     const bool waits =
         action == TraceAction::on && run_.requests.waiting() > 0 && core::Clock::now() < until;
-    if (run_.requests.served() < ticket || !is_written || waits) {
+    if (!is_served || !is_written || waits) {
       return std::nullopt;
     }
     std::string answer = state();

@@ -33,6 +33,13 @@ bool is_in_handler(InstrumentedCode& code, core::Address pc) {
 
 }  // namespace
 
+void show_mask(const InstrumentedCode& code, pid_t tid, bool was_stepped, SigtrapMask& mask) {
+  const auto registers = mask.blocks_trap() ? ptrace::registers(tid) : core::fail("");
+  if (registers && !trap_is_pending(code, tid, arch::Native::pc(*registers), was_stepped)) {
+    mask.show(tid);
+  }
+}
+
 bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, SigtrapMask& mask,
                        DetachStop stop) {
   const pid_t tid = tracee.id.tid;

@@ -81,6 +81,8 @@ class Instrument {
   virtual void on_syscall(Tracee& tracee, core::TimePoint now) = 0;
   /// Any other stop, before its meaning is looked at: cancels what the thread was in the middle of.
   virtual void on_other_stop(Tracee& tracee) = 0;
+  /// After on_other_stop(): the thread is in a group-stop, and reports when that ends.
+  virtual void on_group_stop(Tracee& /*tracee*/) {}
   /// After on_other_stop(), if the thread goes on in user code: does pending work.
   virtual void on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint now) = 0;
   /// A SIGTRAP of the target's own came. False where the program blocks it: it is sent again later.
@@ -113,6 +115,9 @@ class Instrument {
   [[nodiscard]] virtual bool wants_last_maps(const TracedProcess& /*process*/) const {
     return false;
   }
+  /// The thread has another signal mask than the program has given it. While breakpoints stand it
+  /// cannot see that, and nobody else looks.
+  [[nodiscard]] virtual bool has_other_mask(const Tracee& tracee) const = 0;
   /// Removes every breakpoint of the process, so that its threads can be detached one by one. No
   /// stop is being handled.
   virtual void restore(const TracedProcess& process);

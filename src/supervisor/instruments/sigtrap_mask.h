@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/address.h"
@@ -46,6 +47,17 @@ class SigtrapMask {
   /// Puts the program's mask in place for the kernel to see: a handler's return or a system call
   /// depends on it. unblock() follows.
   void block_again(pid_t tid) const;
+  /// The thread executes nothing for a while (SIGSTOP), in which it may be left to itself: its mask
+  /// is the program's. hide() follows.
+  void show(pid_t tid) {
+    block_again(tid);
+    is_shown_ = blocks_trap_;
+  }
+  void hide(pid_t pid, pid_t tid) {
+    if (std::exchange(is_shown_, false)) {
+      (void)unblock_again(pid, tid);
+    }
+  }
   /// The thread is about to be detached.
   void give_back(pid_t tid);
 
@@ -65,6 +77,7 @@ class SigtrapMask {
 
   MaskChanges changes_;
   bool blocks_trap_ = false;
+  bool is_shown_ = false;      // show()
   bool trap_is_held_ = false;  // one was sent to the thread meanwhile
   struct Handler {
     core::Address sp;

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +18,9 @@
 #include "supervisor/tracees/tracee.h"
 
 namespace sp::supervisor {
+
+/// How long all threads may take to stop.
+inline constexpr core::Duration kLongestWorldStop = std::chrono::milliseconds(100);
 
 /// A thread that is in a stop while a WorldStop lasts.
 struct HeldThread {

@@ -135,6 +135,7 @@ void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
   CountedThread& thread = counted_thread(tracee);
   CountedCode& code = counted_code(*tracee.process);
   thread.delivering = false;
+  thread.mask.hide(tracee.process->id.pid, tracee.id.tid);
   if (thread.displaced.is_active()) {
     if (thread.displaced.is_in_copy(code, pc)) {
       (void)ptrace::step(tracee.id.tid, 0);
@@ -185,6 +186,11 @@ void ExactCounter::on_other_stop(Tracee& tracee) {
   if (thread.displaced.is_active()) {
     runner_.cancel_displaced(tracee);
   }
+}
+
+void ExactCounter::on_group_stop(Tracee& tracee) {
+  CountedThread& thread = counted_thread(tracee);
+  show_mask(counted_code(*tracee.process), tracee.id.tid, thread.begun, thread.mask);
 }
 
 void ExactCounter::on_user_stop(Tracee& tracee, UserStop /*stop*/, core::TimePoint now) {

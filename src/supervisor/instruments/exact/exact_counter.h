@@ -43,10 +43,14 @@ class ExactCounter final : public Instrument {
   [[nodiscard]] bool on_trap(Tracee& tracee, core::TimePoint now) override;
   void on_syscall(Tracee& tracee, core::TimePoint now) override;
   void on_other_stop(Tracee& tracee) override;
+  void on_group_stop(Tracee& tracee) override;
   void on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint now) override;
   [[nodiscard]] bool may_deliver_trap(Tracee& tracee) override;
   void resume(Tracee& tracee, int signal) override;
   void flush(const TracedProcess& process, core::ThreadId thread) override;
+  [[nodiscard]] bool has_other_mask(const Tracee& tracee) const override {
+    return tracee.thread_state != nullptr && counted_thread(tracee).mask.blocks_trap();
+  }
   [[nodiscard]] bool make_detachable(Tracee& tracee, bool may_call) override;
   void fill(core::RunFacts& facts) const override;
 

@@ -12,9 +12,6 @@
 
 namespace sp::supervisor {
 
-/// How long all threads may take to stop.
-inline constexpr core::Duration kLongestWorldStop = std::chrono::milliseconds(100);
-
 /// Finds out where in the original a stopped thread is whose pc is in a function's copy
 /// (ProbedThread::out_of_copy): nobody else is to see a copy. The thread itself stays there: were
 /// we killed, it could not go on in the original, which has jumps.

@@ -205,6 +205,7 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
   ProbedCode& code = probed_code(*tracee.process);
   thread.resumed_at = {};
+  thread.mask.hide(tracee.process->id.pid, tracee.id.tid);
   if (trace_) {
     thread.stopped_at = core::Clock::now();
   }

@@ -71,6 +71,7 @@ class ProbeCounter final : public Instrument {
   [[nodiscard]] bool on_trap(Tracee& tracee, core::TimePoint now) override;
   void on_syscall(Tracee& tracee, core::TimePoint now) override;
   void on_other_stop(Tracee& tracee) override;
+  void on_group_stop(Tracee& tracee) override;
   void on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint now) override;
   [[nodiscard]] bool may_deliver_trap(Tracee& tracee) override;
   void on_sample(Tracee& tracee) override;
@@ -84,6 +85,9 @@ class ProbeCounter final : public Instrument {
   void serve(const core::TraceRequest& request) override;
   void flush(const TracedProcess& process, core::ThreadId thread) override;
   [[nodiscard]] bool wants_last_maps(const TracedProcess& process) const override;
+  [[nodiscard]] bool has_other_mask(const Tracee& tracee) const override {
+    return tracee.thread_state != nullptr && probed_thread(tracee).mask.blocks_trap();
+  }
   [[nodiscard]] bool make_detachable(Tracee& tracee, bool may_call) override;
   void restore(const TracedProcess& process) override;
   void fill(core::RunFacts& facts) const override;

@@ -152,16 +152,20 @@ void TraceSwitch::remove_all(const TracedProcess& process, bool at_end) {
       state.mask_is_known = false;
     }
   }
-  const auto world = blocking.empty() ? core::fail("")
-                                      : WorldStop::stop(parts_.tracees, process, kLongestWorldStop);
+  const auto world = blocking.empty()
+                         ? core::fail("")
+                         : WorldStop::stop_most(parts_.tracees, process, kLongestWorldStop);
+  for (Tracee* const thread : blocking) {
+    if (!world || !world->holds(thread->id.tid)) {
+      // It gets its mask back in that stop, before it executes anything.
+      thread->is_awaited = interrupt(*thread).has_value() && at_end;
+    }
+  }
   code.restore(BreakpointTable::kEverywhere);
   code.disable();
   for (Tracee* const thread : blocking) {
     if (world && world->holds(thread->id.tid)) {
       give_mask_back(*thread);
-    } else {
-      // It gets its mask back in that stop.
-      thread->is_awaited = interrupt(*thread).has_value() && at_end;
     }
   }
 }
