@@ -84,6 +84,7 @@ concept Isa = requires(const typename T::Registers& registers,
   // sleds.h: the code at places that a compiler left for instrumentation.
   { T::sled_shape(core::SledKind{}, std::uint8_t{}) } -> std::same_as<SledShape>;
   { T::sled_state(bytes, core::SledKind{}, std::uint8_t{}) } -> std::same_as<SledState>;
+  { T::sled_event(bytes, core::SledKind{}, registers) } -> std::same_as<std::optional<SledEvent>>;
   { T::nop_bytes(bytes) } -> std::same_as<std::size_t>;
   { T::hook_call(bytes, address) } -> std::same_as<HookCall>;
 

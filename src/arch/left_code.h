@@ -26,6 +26,15 @@ struct SledShape {
   bool operator==(const SledShape&) const = default;
 };
 
+/// What a custom or typed event is called with (XRay's __xray_CustomEvent and __xray_TypedEvent).
+struct SledEvent {
+  std::uint64_t type = 0;  // of a typed one
+  core::Address data;
+  std::uint64_t size = 0;  // bytes
+
+  bool operator==(const SledEvent&) const = default;
+};
+
 /// The code at an entry of __mcount_loc, or where a function calls mcount or __fentry__.
 struct HookCall {
   enum class Kind : std::uint8_t {

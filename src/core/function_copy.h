@@ -48,7 +48,7 @@ struct EventRing {
   static constexpr std::uint64_t kBytes = TransferTable::kEntries * kEntrySize;
   static constexpr std::uint64_t kTicks = 0;    // offsets in an entry: the time stamp counter
   static constexpr std::uint64_t kSp = 8;       // the stack pointer
-  static constexpr std::uint64_t kWord = 16;    // the word that it points to
+  static constexpr std::uint64_t kWord = 16;    // the word that it points to, or an argument
   static constexpr std::uint64_t kPlace = 24;   // 32 bits
   static constexpr std::uint64_t kWaited = 28;  // 32 bits: ticks for which there was no room
   std::uint64_t entries = 0;
@@ -96,8 +96,7 @@ struct FunctionToCopy {
   /// Bytes that nobody executes (padding between functions), which may hold second jumps. Ranges
   /// given to two functions must not overlap: each may use all of its own.
   std::vector<AddressRange> dead;
-  /// A register may be spilled to the stack below the red zone to count. Not in Go code, whose
-  /// nosplit chains use a stack to its last byte.
+  /// A register may be spilled below the red zone to count; not in Go code (nosplit chains).
   bool allow_spill = true;
   /// Calls lead to the first instruction. If only jumps do, which leave flags as they are, it may
   /// read them: it begins a part of another function.
@@ -106,6 +105,7 @@ struct FunctionToCopy {
   struct Place {
     Address at;
     std::uint32_t number = 0;
+    bool has_argument = false;  // EventRing::kWord is the first one, in its register
   };
   std::vector<Place> places{};
 };

@@ -20,13 +20,19 @@ enum class TraceEventKind : std::uint8_t {
   off = 6,      // and is not any more
   lost = 7,     // `function`: how many events found no room here
   stolen = 8,   // `ticks`: how long the thread was stopped by us so far, in ticks
-  value = 9,    // `function`: which argument, `ticks`: its word
-  custom = 10,  // the program's own events
-  typed = 11,
-  end = 12,    // the thread has ended, or calls exec
-  stack = 13,  // the thread is on the stack with the number `function` from now on
-  ended = 14,  // nothing comes of the function any more: it was too hot
+  value = 9,    // of the entry behind it; `function`: which argument, from 1, `ticks`: its word
+  custom = 10,  // the program's own event; sp: its size, bytes (TraceEvent::own)
+  typed = 11,   // likewise, `function`: its type
+  end = 12,     // the thread has ended, or calls exec
+  stack = 13,   // the thread is on the stack with the number `function` from now on
+  ended = 14,   // nothing comes of the function any more: it was too hot
+  data = 15,    // what the program's own event before it has: kTraceDataBytes, the last one zeros
 };
+
+/// In one TraceEventKind::data: first those of `ticks`, then those of `function`, as in memory.
+inline constexpr std::size_t kTraceDataBytes = 12;
+/// Of what an event has, so much is kept.
+inline constexpr std::size_t kMostTraceData = 1'024;
 
 /// The event's `function` is one.
 [[nodiscard]] constexpr bool names_function(TraceEventKind kind) {
@@ -51,6 +57,11 @@ struct TraceEvent {
         ticks, function,
         static_cast<std::uint32_t>(sp / kSpUnit) << kKindBits | static_cast<std::uint32_t>(kind)};
   }
+  /// An event of the program's own, of that size.
+  [[nodiscard]] static constexpr TraceEvent own(TraceEventKind kind, std::uint64_t ticks,
+                                                std::uint32_t type, std::uint64_t size) {
+    return at(kind, ticks, type, size * kSpUnit);
+  }
   [[nodiscard]] constexpr TraceEventKind kind() const {
     return static_cast<TraceEventKind>(kind_and_sp & ((1U << kKindBits) - 1U));
   }
@@ -67,6 +78,13 @@ static_assert(sizeof(TraceEvent) == 16);
   return static_cast<std::int32_t>((a - b) << TraceEvent::kKindBits) >>
          static_cast<std::int32_t>(TraceEvent::kKindBits);
 }
+
+/// What a program says by an event of its own: XRay's custom and typed events.
+struct ProgramEvent {
+  std::optional<std::uint32_t> type{};  // nothing: a custom event
+  std::uint64_t size = 0;               // bytes
+  std::vector<std::byte> data{};  // the first kMostTraceData of them, as far as there were any
+};
 
 /// A function that events name, or that might have had some.
 template <typename Where>

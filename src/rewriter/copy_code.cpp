@@ -107,7 +107,7 @@ class CodeMaker {
       return;
     }
     const bool saves_flags = live_.before(at).flags != 0;
-    writer_.add_noted(arch::x86_64::write_event(*place_.events, place->number, saves_flags), add);
+    writer_.add_noted(arch::x86_64::write_event(*place_.events, *place, saves_flags), add);
   }
 
   [[nodiscard]] bool counts_transfer(const SourceInstruction& source) const {

@@ -18,6 +18,7 @@
 #include "arch/aarch64/registers.h"
 #include "arch/aarch64/relocate.h"
 #include "arch/aarch64/single_step.h"
+#include "arch/aarch64/sled_event.h"
 #include "arch/aarch64/sleds.h"
 #include "arch/aarch64/syscall.h"
 #include "arch/aarch64/syscall_sites.h"
@@ -97,6 +98,10 @@ struct AArch64 {
   static std::vector<SyscallSite> find_syscall_sites(std::span<const std::byte> text,
                                                      std::span<const std::string_view> names) {
     return aarch64::find_syscall_sites(text, names);
+  }
+  static std::optional<SledEvent> sled_event(std::span<const std::byte> before, core::SledKind kind,
+                                             const Registers& registers) {
+    return aarch64::sled_event(before, kind, registers);
   }
   static SledShape sled_shape(core::SledKind kind, std::uint8_t version) {
     return aarch64::sled_shape(kind, version);

@@ -30,7 +30,8 @@ void wait_for_room(InsertedCodeMaker& maker, const EventRing& ring) {
 }  // namespace
 
 /// The cursor is written last: with it the event is there.
-InsertedCode write_event(const EventRing& ring, std::uint32_t place, bool saves_flags) {
+InsertedCode write_event(const EventRing& ring, const core::FunctionToCopy::Place& place,
+                         bool saves_flags) {
   InsertedCodeMaker maker({kRax, kRcx, kRdx}, saves_flags);
   maker.save();
   maker.add(code({0x0F, 0x31}));                             // rdtsc
@@ -43,11 +44,13 @@ InsertedCode write_event(const EventRing& ring, std::uint32_t place, bool saves_
   store(EventRing::kTicks);
   maker.add(code({0x48, 0x8D, 0x84, 0x24}, {maker.distance()}));  // lea distance(%rsp), %rax
   store(EventRing::kSp);
-  maker.add(code({0x48, 0x8B, 0x00}));  // mov (%rax), %rax
+  maker.add(place.has_argument ? code({0x48, 0x89, 0xF8})    // mov %rdi, %rax
+                               : code({0x48, 0x8B, 0x00}));  // mov (%rax), %rax
   store(EventRing::kWord);
-  maker.add(code({0x65, 0x48, 0xC7, 0x81}, {ring.entries + EventRing::kPlace, place}));  // movq
-  maker.add(code({0x83, 0xC1, EventRing::kEntrySize}));                                  // add
-  maker.add(code({0x81, 0xE1}, {EventRing::kBytes - EventRing::kEntrySize}));            // and
+  maker.add(
+      code({0x65, 0x48, 0xC7, 0x81}, {ring.entries + EventRing::kPlace, place.number}));  // movq
+  maker.add(code({0x83, 0xC1, EventRing::kEntrySize}));                                   // add
+  maker.add(code({0x81, 0xE1}, {EventRing::kBytes - EventRing::kEntrySize}));             // and
   maker.add(code({0x65, 0x3B, 0x0C, 0x25}, {ring.read}));  // cmp %gs:read, %ecx
   maker.add_jump(jump({0x75}, 1), Label::add);             // jne
   if (ring.waits) {

@@ -8,9 +8,8 @@
 namespace sp::arch::x86_64 {
 
 /// Code that writes an event to the thread's EventRing, ahead of an instruction before which the
-/// stack pointer is at a word that can be read. `place` is the event's number; `saves_flags`: code
-/// may read them later.
-[[nodiscard]] InsertedCode write_event(const core::EventRing& ring, std::uint32_t place,
-                                       bool saves_flags);
+/// stack pointer is at a word that can be read. `saves_flags`: code may read them later.
+[[nodiscard]] InsertedCode write_event(const core::EventRing& ring,
+                                       const core::FunctionToCopy::Place& place, bool saves_flags);
 
 }  // namespace sp::arch::x86_64

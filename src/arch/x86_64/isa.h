@@ -21,6 +21,7 @@
 #include "arch/x86_64/registers.h"
 #include "arch/x86_64/relocate.h"
 #include "arch/x86_64/single_step.h"
+#include "arch/x86_64/sled_event.h"
 #include "arch/x86_64/sleds.h"
 #include "arch/x86_64/syscall.h"
 #include "arch/x86_64/syscall_sites.h"
@@ -97,6 +98,10 @@ struct X86_64 {
   static std::vector<SyscallSite> find_syscall_sites(std::span<const std::byte> text,
                                                      std::span<const std::string_view> names) {
     return x86_64::find_syscall_sites(text, names);
+  }
+  static std::optional<SledEvent> sled_event(std::span<const std::byte> before, core::SledKind kind,
+                                             const Registers& registers) {
+    return x86_64::sled_event(before, kind, registers);
   }
   static SledShape sled_shape(core::SledKind kind, std::uint8_t version) {
     return x86_64::sled_shape(kind, version);

@@ -126,8 +126,11 @@ int convert_open_trace(const cli::ConvertOptions& options, const Format& format,
   }
   run_files::print_notes(notes, "the file");
   if (path != "-") {
-    core::print_note(fmt::format("{}: traced, {} begins and ends of calls", format.name,
-                                 profiler::grouped(input.walk.passed_on())));
+    const std::uint64_t own = input.walk.notes();
+    core::print_note(fmt::format(
+        "{}: traced, {} begins and ends of calls{}", format.name,
+        profiler::grouped(input.walk.passed_on()),
+        own == 0 ? "" : fmt::format(", {} events of the program's own", profiler::grouped(own))));
     core::print_note(fmt::format("next: {}", next_command(format, path)));
   }
   return 0;

@@ -96,8 +96,10 @@ core::InstrumentationCandidates StaticAnalysis::find_functions(const File& file,
     const bool is_unpatched = options_.patches && one.is_unpatched;
     const bool is_planned = one.row.is_instrumented || is_unpatched;
     const bool may_patch = options_.patches && is_planned && one.row.xray_id;
-    if (triggers != 0 || may_patch) {
-      of_file.controlled.push_back({one.function.begin, triggers, may_patch ? one.row.id : 0});
+    const bool says_more = is_planned && (one.logs_first_argument || !one.events.empty());
+    if (triggers != 0 || may_patch || says_more) {
+      of_file.controlled.push_back({one.function.begin, triggers, may_patch ? one.row.id : 0, false,
+                                    one.logs_first_argument, std::move(one.events)});
     }
     if (may_patch) {
       const std::lock_guard lock(mutex_);

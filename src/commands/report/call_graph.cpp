@@ -39,8 +39,9 @@ void CallGraphText::end(const TracedCall& call) {
       duration_text(static_cast<std::uint64_t>(std::max<std::int64_t>(call.duration_ns(), 0)));
   const bool is_leaf = last_ && last_->thread == call.thread && last_->stack == call.stack;
   if (is_leaf) {
+    const std::string text = text_of(*last_);
     last_.reset();
-    write_line(call, duration, name_of(call.function) + ";" + closing_note(call));
+    write_line(call, duration, text + ";" + closing_note(call));
     return;
   }
   open_last();
@@ -53,15 +54,37 @@ void CallGraphText::end(const TracedCall& call) {
 
 void CallGraphText::open_last() {
   if (last_) {
-    write_line(*last_, "", name_of(last_->function) + " {");
+    write_line(*last_, "", text_of(*last_) + " {");
     last_.reset();
   }
 }
 
-void CallGraphText::write_line(const TracedCall& call, const std::string& duration,
+void CallGraphText::note(const profiler::TracedEvent& event) {
+  open_last();
+  write_line(
+      {event.thread, event.stack}, event.depth, "",
+      fmt::format("/* {}: {} */", profiler::event_name(event.event),
+                  profiler::elided(profiler::folded_blanks(profiler::event_data(event.event)),
+                                   kLongestInGraph)));
+}
+
+/// What is no small number is an address, more often than not.
+std::string CallGraphText::text_of(const TracedCall& call) {
+  const std::string& name = name_of(call.function);
+  if (!call.argument) {
+    return name;
+  }
+  constexpr std::uint64_t kLarge = std::uint64_t{1} << 32U;
+  const std::string argument = *call.argument < kLarge ? fmt::format("{}", *call.argument)
+                                                       : fmt::format("0x{:x}", *call.argument);
+  return name.ends_with("()") ? name.substr(0, name.size() - 1) + argument + ")"
+                              : fmt::format("{} [{}]", name, argument);
+}
+
+void CallGraphText::write_line(const Track& of, std::uint32_t depth, const std::string& duration,
                                const std::string& text) {
-  const auto track = tracks_.find({call.thread, call.stack});
-  const std::uint32_t indent = 2 * std::min(call.depth, kDeepestIndent);
+  const auto track = tracks_.find(of);
+  const std::uint32_t indent = 2 * std::min(depth, kDeepestIndent);
   out_ << fmt::format("{:>14} [{:>8}] | {}{}\n", duration,
                       track == tracks_.end() ? 0 : track->second.tid, std::string(indent, ' '),
                       text);

@@ -105,6 +105,11 @@ FunctionPlaces::FunctionPlaces(Via via, const std::shared_ptr<const core::ElfIma
       Xray& xray = xray_[sled.function];
       xray.id = xray.id == 0 ? sled.function_id : xray.id;
       xray.always = xray.always || sled.always;
+      xray.logs_first_argument =
+          xray.logs_first_argument || sled.kind == core::SledKind::entry_with_argument;
+      if (sled.kind == core::SledKind::custom_event || sled.kind == core::SledKind::typed_event) {
+        xray.events.push_back(sled);
+      }
     }
   }
   const bool is_listed = via == Via::patchable || via == Via::fentry;

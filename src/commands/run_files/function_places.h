@@ -15,6 +15,7 @@
 #include "core/elf_image.h"
 #include "core/place_choice.h"
 #include "core/result.h"
+#include "core/sled.h"
 #include "symbols/elf_sections.h"
 #include "symbols/plt_names.h"
 
@@ -32,6 +33,8 @@ class FunctionPlaces {
   struct Xray {
     std::uint32_t id = 0;
     bool always = false;  // xray_always_instrument
+    bool logs_first_argument = false;
+    std::vector<core::Sled> events{};  // of its custom and typed events
   };
   /// Of the function that begins there; nothing if it has no sleds.
   [[nodiscard]] std::optional<Xray> xray_of(std::uint64_t begin) const;

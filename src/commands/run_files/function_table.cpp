@@ -190,6 +190,10 @@ class TableBuilder {
       row.place = place_name(places.via);
       tabled.logs_first_argument = verdict.logs_first_argument;
     }
+    if (auto xray = places_->xray_of(row.offset)) {
+      tabled.logs_first_argument = tabled.logs_first_argument || xray->logs_first_argument;
+      tabled.events = std::move(xray->events);
+    }
   }
 
   symbols::FunctionFacts facts_of(const profiler::SymbolRow& row) const {

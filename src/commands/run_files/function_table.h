@@ -9,6 +9,7 @@
 #include "core/control_flow_graph.h"
 #include "core/elf_image.h"
 #include "core/place_choice.h"
+#include "core/sled.h"
 #include "profiler/formats/symbols_tsv.h"
 #include "symbols/code_selection.h"
 #include "symbols/debug_server.h"
@@ -37,8 +38,9 @@ struct FunctionTableInput {
 struct TabledFunction {
   profiler::SymbolRow row;
   core::CandidateFunction function;
-  bool logs_first_argument = false;
-  bool is_unpatched = false;  // it would be traced if --xray-id named it
+  bool logs_first_argument = false;  // an attribute list says so, or its XRay sled
+  std::vector<core::Sled> events{};  // XRay: of its custom and typed events
+  bool is_unpatched = false;         // it would be traced if --xray-id named it
 };
 
 /// Every function that symbols::find_candidates() finds in a file, by address, with its verdict. A

@@ -28,7 +28,8 @@ constexpr std::uint64_t kCleared = 1;  // flags of a sequence
 constexpr std::uint64_t kNeedsState = 2;
 constexpr std::uint64_t kBegin = 1;  // types of a track event
 constexpr std::uint64_t kEnd = 2;
-constexpr std::uint64_t kClosing = 1;  // the only name of an annotation
+constexpr std::uint64_t kInstant = 3;
+constexpr std::uint64_t kClosing = 1;  // the only name of an annotation that is written once
 constexpr std::size_t kLongestName = 1024;
 
 /// Valid UTF-8, cut between two characters.
@@ -48,6 +49,13 @@ ProtoMessage clock(std::uint64_t id, std::int64_t ns) {
   ProtoMessage message;
   message.number(1, id);
   message.number(2, static_cast<std::uint64_t>(ns));
+  return message;
+}
+
+ProtoMessage annotation(std::string_view name, std::uint64_t value) {
+  ProtoMessage message;
+  message.bytes(10, name);
+  message.chosen_number(3, value);
   return message;
 }
 
@@ -119,7 +127,7 @@ ProtoMessage PerfettoPackets::event_packet(std::int64_t ns) {
 }
 
 void PerfettoPackets::begin(std::int64_t ns, std::uint64_t track, std::string_view category,
-                            const Function& function) {
+                            const Function& function, std::optional<std::uint64_t> argument) {
   const std::uint64_t iid = std::uint64_t{function.number} + 1;  // 0 is none
   ProtoMessage packet = event_packet(ns);
   if (interned_.insert(function.number).second) {
@@ -140,11 +148,31 @@ void PerfettoPackets::begin(std::int64_t ns, std::uint64_t track, std::string_vi
     packet.message(packet::kInternedData, data);
   }
   ProtoMessage event;
+  if (argument) {
+    event.message(4, annotation("arg1", *argument));
+  }
   event.number(9, kBegin);
   event.number(11, track);
   event.number(10, iid);
   event.bytes(22, category);
   event.number(34, with_place_.contains(function.number) ? iid : 0);
+  packet.message(packet::kTrackEvent, event);
+  write(packet);
+}
+
+void PerfettoPackets::instant(std::int64_t ns, std::uint64_t track, std::string_view category,
+                              std::string_view name, std::uint64_t size, std::string_view data) {
+  ProtoMessage text;
+  text.bytes(10, "data");
+  text.bytes(6, data);
+  ProtoMessage event;
+  event.message(4, annotation("size", size));
+  event.message(4, text);
+  event.number(9, kInstant);
+  event.number(11, track);
+  event.bytes(22, category);
+  event.bytes(23, name_of(name));
+  ProtoMessage packet = event_packet(ns);
   packet.message(packet::kTrackEvent, event);
   write(packet);
 }

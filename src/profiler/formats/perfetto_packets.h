@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -31,9 +32,12 @@ class PerfettoPackets {
   /// A track that is shown below another one.
   void child_track(std::uint64_t track, std::uint64_t parent, std::string_view name);
   [[nodiscard]] bool knows(std::uint32_t function) const { return interned_.contains(function); }
-  /// `function` needs no name if knows() it.
+  /// `function` needs no name if knows() it. `argument`: its first one, if that is known.
   void begin(std::int64_t ns, std::uint64_t track, std::string_view category,
-             const Function& function);
+             const Function& function, std::optional<std::uint64_t> argument = {});
+  /// Something that takes no time. `size` of it, bytes, of which `data` were kept.
+  void instant(std::int64_t ns, std::uint64_t track, std::string_view category,
+               std::string_view name, std::uint64_t size, std::string_view data);
   /// `closing`: an annotation of that name; "": none.
   void end(std::int64_t ns, std::uint64_t track, std::string_view closing = "");
 

@@ -17,6 +17,11 @@ class ProtoMessage {
       varint(value);
     }
   }
+  /// Also if it is 0, as fields of a oneof are.
+  void chosen_number(std::uint32_t field, std::uint64_t value) {
+    tag(field, kVarint);
+    varint(value);
+  }
   void bytes(std::uint32_t field, std::string_view value) {
     tag(field, kLengthDelimited);
     varint(value.size());

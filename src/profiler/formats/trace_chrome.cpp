@@ -20,6 +20,12 @@ std::string trace_us(std::int64_t ns) {
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
 }
 
+/// JavaScript has no integers from 2^53 on: they are strings.
+std::string json_number(std::uint64_t number) {
+  return number < std::uint64_t{1} << 53U ? fmt::format("{}", number)
+                                          : fmt::format("\"{}\"", number);
+}
+
 void write_task(std::ostream& out, std::string_view what, std::int32_t pid, std::int32_t tid,
                 std::string_view name) {
   out << fmt::format(R"({{"ph":"M","pid":{},"tid":{},"ts":0,"name":"{}","args":{{"name":{}}}}},)",
@@ -34,7 +40,11 @@ class ChromeCalls final : public CallVisitor {
 
   void begin(const TracedCall& call) override {
     write('B', call, call.begin_ns);
-    out_ << ",\"args\":{" << texts_of(call.function).arguments << "}},\n";
+    out_ << ",\"args\":{" << texts_of(call.function).arguments;
+    if (call.argument) {
+      out_ << ",\"arg1\":" << json_number(*call.argument);
+    }
+    out_ << "}},\n";
   }
 
   void end(const TracedCall& call) override {
@@ -43,6 +53,15 @@ class ChromeCalls final : public CallVisitor {
       out_ << ",\"args\":{\"closing\":\"" << word(call.closing) << "\"}";
     }
     out_ << "},\n";
+  }
+
+  void note(const TracedEvent& event) override {
+    const TraceTrack& track = tracks_.at({event.thread, event.stack});
+    out_ << fmt::format(
+        R"({{"ph":"i","s":"t","pid":{},"tid":{},"ts":{},"cat":"traced","name":{},"args":{{"size":{},"data":{}}}}},)",
+        track.pid, track.tid, trace_us(event.at_ns), json_string(event_name(event.event)),
+        event.event.size, json_string(event_data(event.event)));
+    out_ << '\n';
   }
 
  private:

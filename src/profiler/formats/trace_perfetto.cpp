@@ -24,12 +24,17 @@ class PerfettoCalls final : public CallVisitor {
         function.line = row->line;
       }
     }
-    packets_.begin(monotonic(call.begin_ns), track_of(call), "traced", function);
+    packets_.begin(monotonic(call.begin_ns), track_of(call), "traced", function, call.argument);
   }
 
   void end(const TracedCall& call) override {
     const bool has_returned = call.closing == TraceClosing::returned;
     packets_.end(monotonic(call.end_ns), track_of(call), has_returned ? "" : word(call.closing));
+  }
+
+  void note(const TracedEvent& event) override {
+    packets_.instant(monotonic(event.at_ns), tracks_.at({event.thread, event.stack}).number,
+                     "traced", event_name(event.event), event.event.size, event_data(event.event));
   }
 
  private:

@@ -21,6 +21,8 @@ constexpr std::uint64_t kNanosecondsInSecond = 1'000'000'000;
 constexpr std::uint8_t kXrayEnter = 0;
 constexpr std::uint8_t kXrayExit = 1;
 constexpr std::uint8_t kXrayTailExit = 2;
+constexpr std::uint8_t kXrayEnterWithArgument = 3;
+constexpr std::uint16_t kXrayArgument = 1;  // the type of a record: of the entry before it
 
 void put(std::ostream& out, const PayloadWriter& bytes) {
   out.write(static_cast<const char*>(static_cast<const void*>(bytes.bytes().data())),
@@ -31,7 +33,12 @@ class XrayCalls final : public CallVisitor {
  public:
   XrayCalls(std::ostream& out, const TraceTracks& tracks) : out_(out), tracks_(tracks) {}
 
-  void begin(const TracedCall& call) override { write(kXrayEnter, call, call.begin_ns); }
+  void begin(const TracedCall& call) override {
+    write(call.argument ? kXrayEnterWithArgument : kXrayEnter, call, call.begin_ns);
+    if (call.argument) {
+      write_argument(call, *call.argument);
+    }
+  }
   void end(const TracedCall& call) override {
     write(call.closing == TraceClosing::tail ? kXrayTailExit : kXrayExit, call, call.end_ns);
   }
@@ -52,6 +59,19 @@ class XrayCalls final : public CallVisitor {
     record.u64(ticks);
     record.u32(static_cast<std::uint32_t>(track.tid));
     record.u32(static_cast<std::uint32_t>(track.pid));
+    record.u64(0);
+    put(out_, record);
+  }
+
+  void write_argument(const TracedCall& call, std::uint64_t argument) {
+    const TraceTrack& track = tracks_.at({call.thread, call.stack});
+    PayloadWriter record;
+    record.number(kXrayArgument);
+    record.number(std::uint16_t{0});
+    record.u32(call.function + 1);
+    record.u32(static_cast<std::uint32_t>(track.tid));
+    record.u32(static_cast<std::uint32_t>(track.pid));
+    record.u64(argument);
     record.u64(0);
     put(out_, record);
   }

@@ -27,11 +27,13 @@ void OpenFrames::add(const TraceEvent& event) {
   if (!is_timed(kind)) {
     if (kind == TraceEventKind::stolen) {
       stolen_ = std::max(stolen_, event.ticks);
-    } else {
+    } else if (!own_.take(event)) {
       ++skipped_.kinds;
     }
     return;
   }
+  tell_event();
+  const auto argument = own_.take_argument();
   advance(event);
   if (kind == TraceEventKind::on || kind == TraceEventKind::off || kind == TraceEventKind::end) {
     close_all();
@@ -45,16 +47,25 @@ void OpenFrames::add(const TraceEvent& event) {
   if (kind == TraceEventKind::stack) {
     switch_to(event.function);
   } else if (kind == TraceEventKind::entry) {
-    enter(on_stack_, event.function, event.sp(), false);
-    raise_highest(stacks_[on_stack_], event.sp());
+    enter(on_stack_, event.function, event.sp(), false, argument);
+    stacks_[on_stack_].raise_highest(event.sp(), segment_);
   } else if (leaves(kind)) {
     leave(event.function, event.sp(),
           kind == TraceEventKind::ret ? TraceClosing::returned : TraceClosing::tail);
-    raise_highest(stacks_[on_stack_], event.sp());
+    stacks_[on_stack_].raise_highest(event.sp(), segment_);
   } else if (kind == TraceEventKind::ended) {
     end_function(event.function, sources_.clock(event.ticks));
   } else if (kind == TraceEventKind::resumed) {
     unwind(on_stack_, event.sp(), !rules_.calls_push);
+  } else if (is_own(kind)) {
+    own_.begin(event, thread_, on_stack_, now_ns_);
+  }
+}
+
+void OpenFrames::tell_event() {
+  if (auto event = own_.take_event()) {
+    event->depth = static_cast<std::uint32_t>(stacks_[event->stack].frames.size());
+    visitor_.note(*event);
   }
 }
 
@@ -63,7 +74,10 @@ void OpenFrames::lose(std::uint64_t events) {
   begin_segment();
 }
 
-void OpenFrames::finish() { close_all(); }
+void OpenFrames::finish() {
+  tell_event();
+  close_all();
+}
 
 std::vector<FrameBefore> OpenFrames::before() {
   // The innermost frame leaves first.
@@ -135,7 +149,7 @@ void OpenFrames::open_frames_before() {
 }
 
 void OpenFrames::enter(std::uint32_t number, std::uint32_t function, std::uint32_t sp,
-                       bool was_before) {
+                       bool was_before, std::optional<std::uint64_t> argument) {
   unwind(number, sp, true);
   if (frames_ >= kMostFrames) {
     ++skipped_.frames;
@@ -147,7 +161,8 @@ void OpenFrames::enter(std::uint32_t number, std::uint32_t function, std::uint32
                         .function = function,
                         .parent = frames.empty() ? TracedCall::kNoFunction : frames.back().function,
                         .depth = static_cast<std::uint32_t>(frames.size()),
-                        .begin_ns = now_ns_};
+                        .begin_ns = now_ns_,
+                        .argument = argument};
   frames.push_back({function, sp, segment_, was_before, now_ns_, 0, {}});
   ++frames_;
   visitor_.begin(call);
@@ -165,7 +180,7 @@ void OpenFrames::leave(std::uint32_t function, std::uint32_t sp, TraceClosing cl
     close_top(on_stack_, frame.was_before ? TraceClosing::entered_before : closing);
     return;
   }
-  const bool is_from_before = frame.segment != segment_ && is_above_all(stack, sp);
+  const bool is_from_before = frame.segment != segment_ && stack.has_all_below(sp, segment_);
   if (is_from_before) {
     close_top(on_stack_, TraceClosing::unwound);
     leave_unknown(function, sp);
@@ -179,7 +194,7 @@ void OpenFrames::leave(std::uint32_t function, std::uint32_t sp, TraceClosing cl
 /// else its function has had entries only for a part of that time.
 void OpenFrames::leave_unknown(std::uint32_t function, std::uint32_t sp) {
   if (rules_.finds_before) {
-    if (is_above_all(stacks_[on_stack_], sp) && found_.size() < kMostBefore) {
+    if (stacks_[on_stack_].has_all_below(sp, segment_) && found_.size() < kMostBefore) {
       found_.push_back({segment_, on_stack_, function, sp});
     }
     return;
@@ -234,15 +249,14 @@ void OpenFrames::switch_to(std::uint32_t number) {
   }
 }
 
-bool OpenFrames::is_above_all(const Stack& stack, std::uint32_t sp) const {
-  return !stack.highest_sp || stack.highest_segment != segment_ ||
-         sp_distance(sp, *stack.highest_sp) > 0;
+bool OpenFrames::Stack::has_all_below(std::uint32_t sp, std::uint32_t segment) const {
+  return !highest_sp || highest_segment != segment || sp_distance(sp, *highest_sp) > 0;
 }
 
-void OpenFrames::raise_highest(Stack& stack, std::uint32_t sp) const {
-  if (is_above_all(stack, sp)) {
-    stack.highest_sp = sp;
-    stack.highest_segment = segment_;
+void OpenFrames::Stack::raise_highest(std::uint32_t sp, std::uint32_t segment) {
+  if (has_all_below(sp, segment)) {
+    highest_sp = sp;
+    highest_segment = segment;
   }
 }
 

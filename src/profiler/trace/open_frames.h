@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/function_trace.h"
+#include "profiler/trace/own_events.h"
 #include "profiler/trace/traced_call.h"
 
 namespace sp::profiler {
@@ -32,6 +33,8 @@ struct FrameBefore {
 ///   on, off, end     all frames close as at-end
 ///   lost             nothing closes; what was entered meanwhile is entered before
 ///   ended f          frames of f close as at-end, now or when the frames above them have closed
+///   value            belongs to the entry behind it
+///   custom, typed    an event of the program's own; what it says stands in the data behind it
 class OpenFrames {
  public:
   struct Rules {
@@ -49,7 +52,7 @@ class OpenFrames {
   };
   /// What could not be made a call of.
   struct Skipped {
-    std::uint64_t kinds = 0;   // events of kinds that are not known, or carry values
+    std::uint64_t kinds = 0;   // events of kinds that are not known
     std::uint64_t frames = 0;  // beyond kMostFrames
     std::uint64_t lost = 0;    // events that the trace says are lost
   };
@@ -87,12 +90,18 @@ class OpenFrames {
     std::vector<Frame> frames;                  // outermost first
     std::uint32_t highest_segment = 0;          // of highest_sp
     std::optional<std::uint32_t> highest_sp{};  // of an event in that segment
+
+    /// Of all that was seen of it in the segment.
+    [[nodiscard]] bool has_all_below(std::uint32_t sp, std::uint32_t segment) const;
+    void raise_highest(std::uint32_t sp, std::uint32_t segment);
   };
 
+  void tell_event();
   void advance(const core::TraceEvent& event);
   void begin_segment();
   void open_frames_before();
-  void enter(std::uint32_t number, std::uint32_t function, std::uint32_t sp, bool was_before);
+  void enter(std::uint32_t number, std::uint32_t function, std::uint32_t sp, bool was_before,
+             std::optional<std::uint64_t> argument = {});
   void leave(std::uint32_t function, std::uint32_t sp, TraceClosing closing);
   void leave_unknown(std::uint32_t function, std::uint32_t sp);
   void unwind(std::uint32_t number, std::uint32_t sp, bool also_at_sp);
@@ -102,8 +111,6 @@ class OpenFrames {
   void close_top(std::uint32_t number, TraceClosing closing);
   void close_all();
   void switch_to(std::uint32_t number);
-  [[nodiscard]] bool is_above_all(const Stack& stack, std::uint32_t sp) const;
-  void raise_highest(Stack& stack, std::uint32_t sp) const;
 
   const std::uint32_t thread_;
   const Rules rules_;
@@ -120,6 +127,7 @@ class OpenFrames {
   std::int64_t now_ns_ = 0;
   std::int64_t stolen_ns_ = 0;  // what is taken off the clock
   std::size_t frames_ = 0;
+  OwnEvents own_;
   Skipped skipped_;
 };
 

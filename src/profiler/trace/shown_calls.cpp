@@ -42,10 +42,24 @@ void ShownCalls::end(const TracedCall& call) {
   }
 }
 
+void ShownCalls::note(const TracedEvent& event) {
+  const bool is_behind = view_.from_ns && event.at_ns < *view_.from_ns;
+  const bool is_beyond = view_.to_ns && event.at_ns >= *view_.to_ns;
+  if (is_behind || is_beyond || is_full_) {
+    return;
+  }
+  if (view_.limit > 0 && events_ + notes_ + open_ + 1 > view_.limit) {
+    is_full_ = true;
+    return;
+  }
+  ++notes_;
+  to_.note(event);
+}
+
 /// The `count` outermost calls that are open.
 void ShownCalls::show(Track& track, std::size_t count) {
   for (; track.shown < count && !is_full_; ++track.shown) {
-    if (view_.limit > 0 && events_ + open_ + 2 > view_.limit) {
+    if (view_.limit > 0 && events_ + notes_ + open_ + 2 > view_.limit) {
       is_full_ = true;
       return;
     }

@@ -29,10 +29,13 @@ class ShownCalls final : public CallVisitor {
 
   void begin(const TracedCall& call) override;
   void end(const TracedCall& call) override;
+  /// It counts as a begin of `limit`.
+  void note(const TracedEvent& event) override;
 
   /// Nothing begins any more.
   [[nodiscard]] bool is_full() const { return is_full_; }
   [[nodiscard]] std::uint64_t passed_on() const { return events_; }
+  [[nodiscard]] std::uint64_t notes() const { return notes_; }  // the program's own events
 
  private:
   struct Track {
@@ -46,6 +49,7 @@ class ShownCalls final : public CallVisitor {
   CallVisitor& to_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Track> tracks_;  // by thread and stack
   std::uint64_t events_ = 0;
+  std::uint64_t notes_ = 0;
   std::uint64_t open_ = 0;  // shown, and not ended
   bool is_full_ = false;
 };

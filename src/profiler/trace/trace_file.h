@@ -56,11 +56,12 @@ struct TraceEvents {
     case core::TraceEventKind::end:
     case core::TraceEventKind::stack:
     case core::TraceEventKind::ended:
+    case core::TraceEventKind::custom:
+    case core::TraceEventKind::typed:
       return true;
     case core::TraceEventKind::stolen:
     case core::TraceEventKind::value:
-    case core::TraceEventKind::custom:
-    case core::TraceEventKind::typed:
+    case core::TraceEventKind::data:
       break;
   }
   return false;

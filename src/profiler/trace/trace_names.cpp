@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "profiler/text.h"
@@ -35,6 +36,31 @@ std::string trace_function_name(const TraceReader& reader, std::uint32_t number)
   const std::string module = trace_module_path(reader, number);
   return fmt::format("{}+0x{:x}", module.empty() ? "[unknown]" : base_name(module),
                      function->offset);
+}
+
+std::string event_name(const core::ProgramEvent& event) {
+  return event.type ? fmt::format("typed event {}", *event.type) : "custom event";
+}
+
+std::string event_data(const core::ProgramEvent& event) {
+  std::string text;
+  for (const std::byte byte : event.data) {
+    text += static_cast<char>(byte);
+  }
+  text.resize(text.find_last_not_of('\0') + 1);
+  const bool is_text =
+      (!text.empty() || event.data.empty()) && utf8_text(text) == text &&
+      std::none_of(text.begin(), text.end(), [](char c) {
+        return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' && c != '\r';
+      });
+  if (is_text) {
+    return text;
+  }
+  std::string bytes;
+  for (const std::byte byte : event.data) {
+    bytes += fmt::format("{}{:02x}", bytes.empty() ? "" : " ", std::to_integer<unsigned>(byte));
+  }
+  return bytes;
 }
 
 TraceTracks name_tracks(const TraceReader& reader,

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/function_trace.h"
 #include "profiler/trace/trace_reader.h"
 
 namespace sp::profiler {
@@ -15,6 +16,12 @@ namespace sp::profiler {
 [[nodiscard]] std::string trace_function_name(const TraceReader& reader, std::uint32_t number);
 /// "" if unknown.
 [[nodiscard]] std::string trace_module_path(const TraceReader& reader, std::uint32_t number);
+
+/// "custom event", "typed event 7".
+[[nodiscard]] std::string event_name(const core::ProgramEvent& event);
+/// What it has, as far as that was kept: text if it is some, without zeros at its end, else
+/// hexadecimal bytes: "de ad".
+[[nodiscard]] std::string event_data(const core::ProgramEvent& event);
 
 /// A stack of a thread, as other programs show a thread. The first stack of a thread has its own
 /// tid; the others have tids that the kernel does not give out.

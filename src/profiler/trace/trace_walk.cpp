@@ -17,6 +17,7 @@ class TrackFinder final : public CallVisitor {
       : tracks_(tracks) {}
   void begin(const TracedCall& call) override { tracks_.emplace(call.thread, call.stack); }
   void end(const TracedCall& call) override { (void)call; }
+  void note(const TracedEvent& event) override { tracks_.emplace(event.thread, event.stack); }
 
  private:
   std::set<std::pair<std::uint32_t, std::uint32_t>>& tracks_;
@@ -34,6 +35,11 @@ class OneStack final : public CallVisitor {
   void end(const TracedCall& call) override {
     if (call.stack == stack_) {
       to_.end(call);
+    }
+  }
+  void note(const TracedEvent& event) override {
+    if (event.stack == stack_) {
+      to_.note(event);
     }
   }
 
@@ -84,6 +90,7 @@ void TraceWalk::look_for_frames_before() {
     }
   }
   for (auto& [thread, frames] : threads) {
+    frames.finish();
     before_[thread] = frames.before();
     for (const FrameBefore& frame : before_[thread]) {
       tracks_.emplace(thread, frame.stack);
@@ -99,6 +106,7 @@ void TraceWalk::run(CallVisitor& to) {
   cut_ticks_.reset();
   walk(shown, shown, std::nullopt);
   passed_on_ = shown.passed_on();
+  notes_ = shown.notes();
   if (shown.is_full()) {
     cut_ticks_ = last_ticks_;
   }
@@ -108,7 +116,7 @@ void TraceWalk::run_track(std::uint32_t thread, std::uint32_t stack, CallVisitor
   if (view_.limit > 0 && !cut_ticks_) {
     NoVisitor nobody;
     run(nobody);  // where the limit cuts depends on all threads
-    passed_on_ = 0;
+    passed_on_ = notes_ = 0;
   }
   TraceView view = view_;
   view.limit = 0;
@@ -116,6 +124,7 @@ void TraceWalk::run_track(std::uint32_t thread, std::uint32_t stack, CallVisitor
   OneStack only(stack, shown);
   walk(only, shown, thread);
   passed_on_ += shown.passed_on();
+  notes_ += shown.notes();
 }
 
 void TraceWalk::walk(CallVisitor& visitor, const ShownCalls& shown,

@@ -36,6 +36,8 @@ class TraceWalk {
   [[nodiscard]] const OpenFrames::Skipped& skipped() const { return skipped_; }
   /// Begins and ends of the last run(), or of run_track() since the last run().
   [[nodiscard]] std::uint64_t passed_on() const { return passed_on_; }
+  /// Of the program's own events, likewise.
+  [[nodiscard]] std::uint64_t notes() const { return notes_; }
   /// After run(): calls were left out because of the limit.
   [[nodiscard]] bool is_cut() const { return cut_ticks_.has_value(); }
 
@@ -65,6 +67,7 @@ class TraceWalk {
   OpenFrames::Skipped skipped_;
   std::uint64_t last_ticks_ = 0;
   std::uint64_t passed_on_ = 0;
+  std::uint64_t notes_ = 0;
   std::optional<std::uint64_t> cut_ticks_{};
 };
 

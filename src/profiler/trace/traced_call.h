@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+#include "core/function_trace.h"
 
 namespace sp::profiler {
 
@@ -44,8 +47,18 @@ struct TracedCall {
   std::int64_t end_ns = 0;   // of a call that has ended; so are those below
   std::int64_t self_ns = 0;  // while it was the top frame of the stack that its thread was on
   TraceClosing closing = TraceClosing::returned;
+  std::optional<std::uint64_t> argument{};  // the first one, where it was logged
 
   [[nodiscard]] std::int64_t duration_ns() const { return end_ns - begin_ns; }
+};
+
+/// An event of the program's own.
+struct TracedEvent {
+  std::uint32_t thread = 0;
+  std::uint32_t stack = 0;
+  std::uint32_t depth = 0;  // frames that are open on it
+  std::int64_t at_ns = 0;   // since the run's start
+  core::ProgramEvent event;
 };
 
 /// Gets the calls of threads: each begin has one end, and those of one stack of a thread are nested
@@ -59,6 +72,7 @@ class CallVisitor {
 
   virtual void begin(const TracedCall& call) = 0;
   virtual void end(const TracedCall& call) = 0;
+  virtual void note(const TracedEvent& /*event*/) {}
 };
 
 }  // namespace sp::profiler

@@ -19,6 +19,7 @@
 #include "core/elf_image.h"
 #include "core/function_copy.h"
 #include "core/ifunc.h"
+#include "core/sled.h"
 #include "core/table_hints.h"
 
 namespace sp::supervisor {
@@ -49,12 +50,15 @@ class CodeAnalysis {
   [[nodiscard]] virtual bool wants_libraries() = 0;
   /// The functions of the file that get probes.
   [[nodiscard]] virtual core::InstrumentationCandidates plan(const File& file) = 0;
-  /// A function that --trigger names, or that can be patched and unpatched while the target runs.
+  /// A function that --trigger names, that can be patched and unpatched while the target runs, or
+  /// of which --trace wants more than its calls.
   struct ControlledFunction {
-    std::uint64_t begin = 0;     // of ELF
-    std::uint32_t triggers = 0;  // bits: which of them
-    std::uint64_t id = 0;        // of TraceRequest::functions; 0: of none
-    bool is_unpatched = false;   // it has no places now
+    std::uint64_t begin = 0;           // of ELF
+    std::uint32_t triggers = 0;        // bits: which of them
+    std::uint64_t id = 0;              // of TraceRequest::functions; 0: of none
+    bool is_unpatched = false;         // it has no places now
+    bool logs_argument = false;        // the first one, of each call
+    std::vector<core::Sled> events{};  // of the program's own, in its code
   };
   /// Of a file that was planned, by begin.
   [[nodiscard]] virtual std::vector<ControlledFunction> controlled(const File& /*file*/) {

@@ -68,7 +68,8 @@ bool jumps_to(const core::ControlFlowGraph& graph, Address entry) {
 bool add_event_places(ProbedCode& code, const ProbedFunction& function,
                       core::FunctionToCopy& to_copy) {
   const bool is_special = function.is_part || !function.has_exits || function.triggers != 0 ||
-                          function.id != 0 || jumps_to(*to_copy.graph, function.bounds.begin);
+                          function.id != 0 || !function.events.empty() ||
+                          jumps_to(*to_copy.graph, function.bounds.begin);
   const auto found = is_special || !to_copy.allow_spill || !code.copy_space()->slots->ring_at()
                          ? std::nullopt
                          : find_places(code, function, *to_copy.graph);
@@ -77,7 +78,8 @@ bool add_event_places(ProbedCode& code, const ProbedFunction& function,
   }
   std::vector<EventPlace>& all = code.trace()->event_places;
   for (const EventPlace& place : *found) {
-    to_copy.places.push_back({place.at, static_cast<std::uint32_t>(all.size())});
+    to_copy.places.push_back({place.at, static_cast<std::uint32_t>(all.size()),
+                              place.kind == EventPlace::Kind::entry && function.logs_argument});
     all.push_back(place);
   }
   return true;

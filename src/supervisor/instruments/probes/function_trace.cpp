@@ -118,20 +118,6 @@ void FunctionTrace::deliver_ended(ProbedCode& code) {
   std::erase_if(state.threads, [](const auto& trace) { return trace.use_count() == 1; });
 }
 
-void FunctionTrace::look_at(const Tracee& tracee, const ptrace::Registers& registers) const {
-  if (limits_.has_sites) {
-    ThreadMemory memory(tracee.id.tid);
-    probed_thread(tracee).returns_to =
-        arch::Native::return_address(registers, memory).value_or(Address{});
-  }
-  if (triggers_.look_at_arguments()) {
-    const auto call = arch::NativeTrapHandler::call_of_function(registers);
-    TraceTriggers::Arguments& arguments = probed_thread(tracee).arguments;
-    arguments.front() = call.number;
-    std::copy_n(call.arguments.begin(), arguments.size() - 1, arguments.begin() + 1);
-  }
-}
-
 void FunctionTrace::note(Tracee& tracee, const BreakpointSite& site, Address sp,
                          std::optional<Address> to, core::TimePoint now) {
   (void)read_copies(tracee, true);
@@ -169,6 +155,8 @@ void FunctionTrace::note(Tracee& tracee, const BreakpointSite& site, Address sp,
   }
   if (place.leaves && at == block.last.address && to) {
     note_exit(tracee, function, site, sp, *to, now);
+  } else if (const auto says = std::exchange(thread.says, std::nullopt)) {
+    trace.note(*says, now);
   }
   note_ended(code, trace);
   if (trace.size() >= kEventsInBatch && limits_.when_full != core::WhenFull::keep) {

@@ -44,6 +44,8 @@ class FunctionTrace {
   void use_copies(TraceeTable& tracees) { tracees_ = &tracees; }
   [[nodiscard]] bool uses_copies() const { return tracees_ != nullptr; }
   [[nodiscard]] bool waits() const { return limits_.waits; }
+  /// Arguments and the program's own events are wanted.
+  [[nodiscard]] bool keeps_values() const { return !limits_.has_sites; }
   /// Takes what copies have written. Call it before anything else is noted of the thread.
   /// `is_all`: the thread has executed everything of which there is an event. True if there was so
   /// much that more may come soon.
@@ -62,7 +64,8 @@ class FunctionTrace {
   void on_switch(std::function<void(core::TraceAction)> action) { switch_ = std::move(action); }
 
   /// The thread is about to execute the instruction at a breakpoint.
-  void look_at(const Tracee& tracee, const ptrace::Registers& registers) const;
+  void look_at(const Tracee& tracee, const BreakpointSite& site,
+               const ptrace::Registers& registers) const;
   /// The thread has executed the instruction at `site`, before which its stack pointer was `sp`,
   /// and goes on at `to`; nothing: at the next one.
   void note(Tracee& tracee, const BreakpointSite& site, core::Address sp,

@@ -78,7 +78,9 @@ void FunctionTrace::note_event(const Tracee& tracee, const EventPlace& place, Ad
         uncount_entry(code, place.at);
         break;
       }
-      trace.enter(place.function, sp, at, word);
+      trace.enter(
+          place.function, sp, at, word, false,
+          code.function(place.function).logs_argument ? std::optional(word.value()) : std::nullopt);
       break;
     case EventPlace::Kind::resumed:
       trace.resume(place.function, sp, at);
@@ -125,8 +127,11 @@ void FunctionTrace::note_unseen(const Tracee& tracee, const core::FunctionCopy& 
   }
   (void)read_copies(tracee, true);
   ThreadMemory memory(tracee.id.tid);
-  note_event(tracee, state.event_places[copy.blocks[*block].event_place], Native::sp(registers),
-             Native::return_address(registers, memory).value_or(Address{}), now);
+  const EventPlace& place = state.event_places[copy.blocks[*block].event_place];
+  const bool has_argument = probed_code(*tracee.process).function(place.function).logs_argument;
+  const Address word = has_argument ? Address{Native::argument(registers, 0, memory).value_or(0)}
+                                    : Native::return_address(registers, memory).value_or(Address{});
+  note_event(tracee, place, Native::sp(registers), word, now);
 }
 
 }  // namespace sp::supervisor

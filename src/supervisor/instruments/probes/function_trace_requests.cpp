@@ -1,12 +1,39 @@
+#include <algorithm>
+#include <optional>
 #include <vector>
 
+#include "arch/native.h"
 #include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/probed_thread.h"
+#include "supervisor/instruments/probes/program_event.h"
+#include "supervisor/instruments/probes/trace_places.h"
+#include "supervisor/linux/target_memory.h"
 
-// What calls set off (--trigger), and what is asked of a trace while it runs.
+// What calls are made with, what they set off (--trigger), and what is asked of a trace while it
+// runs.
 namespace sp::supervisor {
 
 using core::Address;
+
+void FunctionTrace::look_at(const Tracee& tracee, const BreakpointSite& site,
+                            const ptrace::Registers& registers) const {
+  ProbedThread& thread = probed_thread(tracee);
+  ProbedCode& code = probed_code(*tracee.process);
+  const ProbedFunction& function = code.function(code.block_of(site).function);
+  if (limits_.has_sites) {
+    ThreadMemory memory(tracee.id.tid);
+    thread.returns_to = arch::Native::return_address(registers, memory).value_or(Address{});
+  }
+  thread.says = event_at(function, site.instruction) != nullptr
+                    ? program_event(tracee, *event_at(function, site.instruction), registers)
+                    : std::nullopt;
+  if (triggers_.look_at_arguments() || function.logs_argument) {
+    const auto call = arch::NativeTrapHandler::call_of_function(registers);
+    TraceTriggers::Arguments& arguments = thread.arguments;
+    arguments.front() = call.number;
+    std::copy_n(call.arguments.begin(), arguments.size() - 1, arguments.begin() + 1);
+  }
+}
 
 void FunctionTrace::note_entry(Tracee& tracee, const ProbedFunction& function, ThreadTrace& trace,
                                Address sp, core::TimePoint now) {
@@ -17,7 +44,8 @@ void FunctionTrace::note_entry(Tracee& tracee, const ProbedFunction& function, T
                            thread.arguments));
   }
   trace.enter(function.number, sp, now, thread.returns_to,
-              triggers_.watches_end(function.triggers) || is_learning());
+              triggers_.watches_end(function.triggers) || is_learning(),
+              function.logs_argument ? std::optional(thread.arguments.front()) : std::nullopt);
 }
 
 void FunctionTrace::note_ended(ProbedCode& code, ThreadTrace& trace) {

@@ -64,7 +64,7 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
   if (code.trace() && code.trace()->calls != nullptr) {
     code.trace()->calls->look_at(tracee, site, registers);
   } else if (code.trace()) {
-    code.trace()->recorder->look_at(tracee, registers);
+    code.trace()->recorder->look_at(tracee, site, registers);
   }
   if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
     execute_displaced(tracee, site, registers, now);

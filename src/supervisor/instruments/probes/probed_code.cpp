@@ -188,7 +188,7 @@ Address ProbedCode::choose_probe_of(const ProbedFunction& function, const core::
     const TracePlace place =
         trace_place(functions_, function, function.unresolved, block.start, block.last);
     return place.enters || place.resumes ? block.start
-           : place.leaves                ? block.last.address
+           : place.is_any()              ? block.last.address
                                          : Address{};
   }
   const bool is_whole = coverage_ != nullptr && coverage_->wanted() == core::Coverage::function;

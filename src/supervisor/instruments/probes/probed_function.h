@@ -8,6 +8,7 @@
 #include "core/address.h"
 #include "core/clock.h"
 #include "core/function_copy.h"
+#include "core/sled.h"
 
 namespace sp::supervisor {
 
@@ -21,6 +22,13 @@ struct InstrumentedSince {
 struct JumpsOut {
   bool are_known = false;  // all of them
   std::vector<core::Address> destinations;
+};
+
+/// The sled of an event of the program's own (XRay).
+struct EventSled {
+  core::SledKind kind = core::SledKind::custom_event;
+  core::Address begin;  // of a jump over it, unless it is switched on
+  core::Address call;   // of the event's handler
 };
 
 /// A function of an instrumented module.
@@ -57,6 +65,8 @@ struct ProbedFunction {
   std::uint32_t triggers = 0;                  // bits: those of --trigger that name it
   std::uint64_t id = 0;                        // of TraceRequest::functions; 0: of none
   bool is_unpatched = false;                   // such a request has taken its places away
+  bool logs_argument = false;                  // --trace: the first one, of each call
+  std::vector<EventSled> events;               // --trace: those in its code
 };
 
 }  // namespace sp::supervisor

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "arch/native.h"
 #include "supervisor/instruments/probes/coverage.h"
+#include "supervisor/instruments/probes/function_trace.h"
 
 namespace sp::supervisor {
 
@@ -15,8 +17,22 @@ namespace {
 
 using Controlled = std::vector<CodeAnalysis::ControlledFunction>;
 
+/// Where the compiler tells where it calls its handler.
+std::vector<EventSled> events_of(const std::vector<core::Sled>& sleds, std::uint64_t bias) {
+  std::vector<EventSled> events;
+  for (const core::Sled& sled : sleds) {
+    const std::size_t call = arch::Native::sled_shape(sled.kind, sled.version).call;
+    if (call != 0) {
+      const Address begin{sled.address + bias};
+      events.push_back({sled.kind, begin, begin + call});
+    }
+  }
+  return events;
+}
+
 /// `controlled` by begin.
-void take_control(ProbedFunction& function, const Controlled& controlled, std::uint64_t begin) {
+void take_control(ProbedFunction& function, const Controlled& controlled, std::uint64_t begin,
+                  std::uint64_t bias, const FunctionTrace* recorder) {
   const auto found = std::lower_bound(
       controlled.begin(), controlled.end(), begin,
       [](const CodeAnalysis::ControlledFunction& one, std::uint64_t at) { return one.begin < at; });
@@ -24,6 +40,10 @@ void take_control(ProbedFunction& function, const Controlled& controlled, std::u
     function.triggers = found->triggers;
     function.id = found->id;
     function.is_unpatched = found->is_unpatched;
+    if (recorder != nullptr && recorder->keeps_values()) {
+      function.logs_argument = found->logs_argument;
+      function.events = events_of(found->events, bias);
+    }
   }
 }
 
@@ -58,7 +78,8 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
     function.is_part = planned.is_part && code.trace().has_value();
     function.is_resolver = planned.is_resolver;
     function.has_exits = planned.is_resolver || !code.trace() || code.trace()->has_exits;
-    take_control(function, controlled, planned.begin);
+    take_control(function, controlled, planned.begin, bias,
+                 code.trace() ? code.trace()->recorder : nullptr);
     if (covered != nullptr && covered->told.insert(planned.begin).second) {
       code.untold_functions().push_back({bounds.begin, bounds.size(), {}});
     }

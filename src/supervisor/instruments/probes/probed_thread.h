@@ -60,10 +60,11 @@ struct ProbedThread : ThreadState {
   std::shared_ptr<CopySpace> counts_in;
   pid_t tid = 0;
 
-  std::shared_ptr<ThreadTrace> trace;    // --trace: its events; null: it has none
-  std::shared_ptr<CountedCalls> calls;   // count: its calls
-  core::Address returns_to;              // from the function at whose entry it is
-  TraceTriggers::Arguments arguments{};  // of that function, where a trigger looks at them
+  std::shared_ptr<ThreadTrace> trace;        // --trace: its events; null: it has none
+  std::shared_ptr<CountedCalls> calls;       // count: its calls
+  core::Address returns_to;                  // from the function at whose entry it is
+  TraceTriggers::Arguments arguments{};      // of that function, where somebody looks at them
+  std::optional<core::ProgramEvent> says{};  // by the instruction at which it is
   /// It comes to that place, or has a hit there that is made again, with that stack pointer: no
   /// call.
   struct ComesAgain {

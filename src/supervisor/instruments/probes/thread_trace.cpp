@@ -1,6 +1,8 @@
 #include "supervisor/instruments/probes/thread_trace.h"
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 #include <utility>
 
 namespace sp::supervisor {
@@ -10,21 +12,20 @@ using core::Address;
 using core::TraceEvent;
 using core::TraceEventKind;
 
-constexpr std::size_t kMostIdleStacks = 1'024;
-
 std::uint64_t ticks(core::TimePoint time) {
   return static_cast<std::uint64_t>(time.time_since_epoch().count());
 }
 
 /// Not an event of its own: it tells of the one behind it.
 bool goes_before(TraceEventKind kind) {
-  return kind == TraceEventKind::stolen || kind == TraceEventKind::stack;
+  return kind == TraceEventKind::stolen || kind == TraceEventKind::stack ||
+         kind == TraceEventKind::value;
 }
 
 }  // namespace
 
 void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, Address site,
-                        bool is_watched) {
+                        bool is_watched, std::optional<std::uint64_t> argument) {
   settle(at);
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp <= sp) {
@@ -35,8 +36,8 @@ void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, 
     frame.begins = next();
     frame.written_stolen = written_stolen_;
     frame.written_stack = written_stack_;
-    frame.is_written =
-        write(TraceEventKind::entry, function, sp, limits_.has_sites ? site.value() : ticks(at));
+    frame.is_written = write(TraceEventKind::entry, function, sp,
+                             limits_.has_sites ? site.value() : ticks(at), argument);
     frame.is_lost = !frame.is_written && !is_paused_;
     frame.is_before = is_paused_;
     frame.event = next() - 1;
@@ -116,6 +117,24 @@ void ThreadTrace::resume(std::uint32_t function, Address sp, core::TimePoint at)
   (void)write(TraceEventKind::resumed, function, sp, ticks(at));
 }
 
+void ThreadTrace::note(const core::ProgramEvent& event, core::TimePoint at) {
+  settle(at);
+  const auto kind = event.type ? TraceEventKind::typed : TraceEventKind::custom;
+  if (!write(kind, event.type.value_or(0), Address{event.size * TraceEvent::kSpUnit}, ticks(at))) {
+    return;
+  }
+  for (std::size_t from = 0; from < event.data.size(); from += core::kTraceDataBytes) {
+    TraceEvent part = TraceEvent::at(TraceEventKind::data, 0, 0, 0);
+    const auto bytes = std::span(event.data).subspan(from);
+    std::memcpy(&part.ticks, bytes.data(), std::min(bytes.size(), sizeof(part.ticks)));
+    if (bytes.size() > sizeof(part.ticks)) {
+      std::memcpy(&part.function, bytes.data() + sizeof(part.ticks),
+                  std::min(bytes.size() - sizeof(part.ticks), sizeof(part.function)));
+    }
+    events_.push_back(part);
+  }
+}
+
 void ThreadTrace::end_function(std::uint32_t function, core::TimePoint at) {
   bool is_open = false;
   for (Stack& stack : stacks_) {
@@ -185,50 +204,8 @@ bool ThreadTrace::is_inside(std::uint32_t function, Address sp) const {
   return innermost != frames.rend() && innermost->function == function && innermost->sp != sp;
 }
 
-bool ThreadTrace::is_on_known_stack(Address sp) {
-  if (stacks_[stack_].mapped.contains(sp)) {
-    return true;
-  }
-  const auto known = std::find_if(stacks_.begin(), stacks_.end(),
-                                  [sp](const Stack& stack) { return stack.mapped.contains(sp); });
-  if (known == stacks_.end()) {
-    return false;
-  }
-  stack_ = static_cast<std::size_t>(known - stacks_.begin());
-  return true;
-}
-
-void ThreadTrace::use_stack(core::AddressRange mapped, bool grows) {
-  const auto free = std::find_if(stacks_.begin(), stacks_.end(), [&](const Stack& stack) {
-    return stack.mapped.size() == 0 || (grows && stack.mapped.end == mapped.end);
-  });
-  if (free != stacks_.end()) {
-    free->mapped = mapped;
-    stack_ = static_cast<std::size_t>(free - stacks_.begin());
-    return;
-  }
-  if (stacks_.size() >= kMostIdleStacks) {
-    forget_idle_stacks();
-    use_stack(mapped, grows);
-    return;
-  }
-  stacks_.push_back({mapped, {}});
-  stack_ = stacks_.size() - 1;
-}
-
-/// Their numbers are used again: nothing is open on them. If there is something on all of them,
-/// that of the last one is lost.
-void ThreadTrace::forget_idle_stacks() {
-  for (Stack& stack : stacks_) {
-    if (stack.open.empty()) {
-      stack.mapped = {};
-    }
-  }
-  stacks_.back() = {};
-}
-
-bool ThreadTrace::write(TraceEventKind kind, std::uint32_t function, Address sp,
-                        std::uint64_t word) {
+bool ThreadTrace::write(TraceEventKind kind, std::uint32_t function, Address sp, std::uint64_t word,
+                        std::optional<std::uint64_t> argument) {
   if (is_paused_) {
     return false;
   }
@@ -249,6 +226,9 @@ bool ThreadTrace::write(TraceEventKind kind, std::uint32_t function, Address sp,
                                      static_cast<std::uint64_t>(stolen_.count()), 0, sp.value()));
     written_stolen_ = stolen_;
   }
+  if (argument) {
+    events_.push_back(TraceEvent::at(TraceEventKind::value, *argument, 1, sp.value()));
+  }
   events_.push_back(TraceEvent::at(kind, word, function, sp.value()));
   ++own_;
   is_over_ = false;
@@ -262,7 +242,9 @@ void ThreadTrace::drop_oldest() {
     if (end->kind() == TraceEventKind::stack) {
       first_stack_ = end->function;
     }
-    own_ -= goes_before(end->kind()) ? 0 : 1;
+    own_ -= goes_before(end->kind()) || end->kind() == TraceEventKind::data ? 0 : 1;
+  }
+  for (; end != events_.end() && end->kind() == TraceEventKind::data; ++end) {
   }
   const auto surplus = static_cast<std::uint64_t>(end - events_.begin());
   events_.erase(events_.begin(), end);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,8 +34,9 @@ class ThreadTrace {
 
   /// `sp` is the stack pointer at the function's first instruction, and at its return.
   /// `site`: where it returns to. `is_watched`: take_ended() tells when the call has ended.
+  /// `argument`: its first one, if that is logged.
   void enter(std::uint32_t function, core::Address sp, core::TimePoint at, core::Address site = {},
-             bool is_watched = false);
+             bool is_watched = false, std::optional<std::uint64_t> argument = {});
   /// Which function returns there: one that a part of it returns from is the caller's innermost.
   void leave(std::uint32_t function, bool is_part, core::Address sp, core::TimePoint at) {
     close(core::TraceEventKind::ret, function, is_part, sp, at);
@@ -45,6 +47,8 @@ class ThreadTrace {
   }
   /// Control is at a landing pad of the function.
   void resume(std::uint32_t function, core::Address sp, core::TimePoint at);
+  /// An event of the program's own.
+  void note(const core::ProgramEvent& event, core::TimePoint at);
   /// So many events found no room elsewhere, behind those so far.
   void lose(std::uint64_t events);
   /// The thread was stopped by us for so long, `since` then: what happened before may be noted
@@ -133,7 +137,7 @@ class ThreadTrace {
   }
   /// False: there was no room.
   bool write(core::TraceEventKind kind, std::uint32_t function, core::Address sp,
-             std::uint64_t word);
+             std::uint64_t word, std::optional<std::uint64_t> argument = {});
   bool append(const core::TraceEvent& event);
   void drop_oldest();
   [[nodiscard]] std::uint64_t next() const { return first_ + events_.size(); }

@@ -50,6 +50,15 @@ core::BasicBlock first_of(const core::BasicBlock& block) {
 
 }  // namespace
 
+const EventSled* event_at(const ProbedFunction& function, const core::Instruction& instruction) {
+  const bool is_jump = instruction.flow == Flow::jump;
+  const auto found =
+      std::find_if(function.events.begin(), function.events.end(), [&](const EventSled& sled) {
+        return instruction.address == (is_jump ? sled.begin : sled.call);
+      });
+  return found == function.events.end() ? nullptr : &*found;
+}
+
 TracePlace trace_place(const FunctionIndex& functions, const ProbedFunction& function,
                        const std::vector<Address>& unresolved, Address start,
                        const core::Instruction& last) {
@@ -58,6 +67,7 @@ TracePlace trace_place(const FunctionIndex& functions, const ProbedFunction& fun
   place.enters = start == function.bounds.begin && !function.is_part;
   place.resumes = function.has_exits && std::find(pads.begin(), pads.end(), start) != pads.end();
   place.leaves = may_leave(functions, function, unresolved, last);
+  place.event = event_at(function, last);
   return place;
 }
 
@@ -67,7 +77,9 @@ core::ControlFlowGraph cut_at_places(core::ControlFlowGraph graph, const Functio
   for (core::BasicBlock& block : graph.blocks) {
     const TracePlace place =
         trace_place(functions, function, graph.unresolved, block.start, block.last);
-    if ((place.enters || place.resumes) && place.leaves && block.lengths.size() > 1) {
+    const bool has_two =
+        (place.enters || place.resumes) && (place.leaves || place.event != nullptr);
+    if (has_two && block.lengths.size() > 1) {
       blocks.push_back(first_of(block));
       block.start = block.start + block.lengths.front();
       block.lengths.erase(block.lengths.begin());

@@ -8,18 +8,23 @@
 #include "supervisor/instruments/probes/function_index.h"
 
 // Where a function that is traced has its breakpoints: on its first instruction, on each landing
-// pad, and on each instruction by which it may be left for good. Without exits: on the first one,
-// and on jumps back to it.
+// pad, on each instruction by which it may be left for good, and on events of its own. Without
+// exits: on the first one, and on jumps back to it.
 namespace sp::supervisor {
 
 /// What a block of a traced function is to the trace.
 struct TracePlace {
-  bool enters = false;   // begins with the function's first instruction
-  bool resumes = false;  // begins with a landing pad
-  bool leaves = false;   // ends with an instruction that may leave the function
+  bool enters = false;               // begins with the function's first instruction
+  bool resumes = false;              // begins with a landing pad
+  bool leaves = false;               // ends with an instruction that may leave the function
+  const EventSled* event = nullptr;  // ends with the jump over it, or with its call
 
-  [[nodiscard]] bool is_any() const { return enters || resumes || leaves; }
+  [[nodiscard]] bool is_any() const { return enters || resumes || leaves || event != nullptr; }
 };
+
+/// The sled that says something at that instruction; null: none.
+[[nodiscard]] const EventSled* event_at(const ProbedFunction& function,
+                                        const core::Instruction& instruction);
 
 /// `last` ends a block that begins at `start`. `functions` are those that are known, with
 /// `function`, `unresolved` its indirect jumps with unknown destinations.
