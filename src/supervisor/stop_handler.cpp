@@ -35,6 +35,9 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
   const auto* delivery = std::get_if<SignalDelivery>(&status);
   const bool is_trap = delivery != nullptr && delivery->signal == SIGTRAP;
   const bool is_at_syscall = std::holds_alternative<AtSyscall>(status);
+  if (std::exchange(tracee.stops_again, false)) {
+    (void)ptrace::interrupt(tracee.id.tid);  // it is in the group-stop again, whatever is done now
+  }
   may_call_ = delivery != nullptr || std::holds_alternative<InterruptStop>(status);
   if (parts_.run.releasing) {
     instrument.on_other_stop(tracee);
@@ -103,10 +106,9 @@ void StopHandler::on_group_stop(Tracee& tracee) {
     // A stop that was asked for stays pending until the process goes on; it is settled then.
     tracee.slot->state.compare_exchange_strong(idle, SlotState::not_sampled);
   }
-  if (parts_.instrument != nullptr && tracee.process->code_state != nullptr) {
-    parts_.instrument->on_group_stop(tracee);
-  }
-  (void)ptrace::listen(tracee.id.tid);
+  tracee.stops_again = parts_.instrument != nullptr && tracee.process->code_state != nullptr &&
+                       !parts_.instrument->on_group_stop(tracee);
+  (void)(tracee.stops_again ? ptrace::resume(tracee.id.tid, 0) : ptrace::listen(tracee.id.tid));
   if (tracee.id.tid == parts_.run.root) {
     parts_.requests.on_root_stopped();
   }

@@ -33,11 +33,13 @@ bool is_in_handler(InstrumentedCode& code, core::Address pc) {
 
 }  // namespace
 
-void show_mask(const InstrumentedCode& code, pid_t tid, bool was_stepped, SigtrapMask& mask) {
+bool show_mask(const InstrumentedCode& code, pid_t tid, bool was_stepped, SigtrapMask& mask) {
   const auto registers = mask.blocks_trap() ? ptrace::registers(tid) : core::fail("");
-  if (registers && !trap_is_pending(code, tid, arch::Native::pc(*registers), was_stepped)) {
-    mask.show(tid);
+  if (registers && trap_is_pending(code, tid, arch::Native::pc(*registers), was_stepped)) {
+    return false;
   }
+  mask.show(tid);
+  return true;
 }
 
 bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, SigtrapMask& mask,

@@ -19,9 +19,11 @@ struct DetachStop {
 [[nodiscard]] bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee,
                                      SigtrapMask& mask, DetachStop stop);
 
-/// The thread is in a group-stop, in which it may be left to itself: SigtrapMask::show(). Not with
-/// a trap that is pending: blocked, it would not come, and the thread go on behind the breakpoint.
-void show_mask(const InstrumentedCode& code, pid_t tid, bool was_stepped, SigtrapMask& mask);
+/// The thread is in a group-stop, in which it may be left to itself: SigtrapMask::show(). False
+/// with a trap that is pending: blocked, it would not come, and the thread go on behind the
+/// breakpoint.
+[[nodiscard]] bool show_mask(const InstrumentedCode& code, pid_t tid, bool was_stepped,
+                             SigtrapMask& mask);
 
 /// Removes everything of ours from a forked child that nobody follows. The child is in its first
 /// stop, and its code is its own.

@@ -81,8 +81,9 @@ class Instrument {
   virtual void on_syscall(Tracee& tracee, core::TimePoint now) = 0;
   /// Any other stop, before its meaning is looked at: cancels what the thread was in the middle of.
   virtual void on_other_stop(Tracee& tracee) = 0;
-  /// After on_other_stop(): the thread is in a group-stop, and reports when that ends.
-  virtual void on_group_stop(Tracee& /*tracee*/) {}
+  /// After on_other_stop(): the thread is in a group-stop, in which it may be left to itself. False
+  /// where a trap of ours is pending, which it has to report before.
+  [[nodiscard]] virtual bool on_group_stop(Tracee& /*tracee*/) { return true; }
   /// After on_other_stop(), if the thread goes on in user code: does pending work.
   virtual void on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint now) = 0;
   /// A SIGTRAP of the target's own came. False where the program blocks it: it is sent again later.

@@ -65,6 +65,7 @@ struct Tracee {
   bool is_new = false;             // created by a traced thread; until its first stop
   bool group_stopped = false;
   bool was_group_stopped = false;  // and SIGCONT was not delivered yet
+  bool stops_again = false;  // let out of a group-stop to report what is pending, before it runs
   InterruptedCall interrupted_call;
   SleepRemain sleep_remain;
   std::unique_ptr<ThreadState> thread_state;  // the instrument's; null where there is none

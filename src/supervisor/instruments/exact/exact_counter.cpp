@@ -188,9 +188,9 @@ void ExactCounter::on_other_stop(Tracee& tracee) {
   }
 }
 
-void ExactCounter::on_group_stop(Tracee& tracee) {
+bool ExactCounter::on_group_stop(Tracee& tracee) {
   CountedThread& thread = counted_thread(tracee);
-  show_mask(counted_code(*tracee.process), tracee.id.tid, thread.begun, thread.mask);
+  return show_mask(counted_code(*tracee.process), tracee.id.tid, thread.begun, thread.mask);
 }
 
 void ExactCounter::on_user_stop(Tracee& tracee, UserStop /*stop*/, core::TimePoint now) {

@@ -43,7 +43,7 @@ class ExactCounter final : public Instrument {
   [[nodiscard]] bool on_trap(Tracee& tracee, core::TimePoint now) override;
   void on_syscall(Tracee& tracee, core::TimePoint now) override;
   void on_other_stop(Tracee& tracee) override;
-  void on_group_stop(Tracee& tracee) override;
+  [[nodiscard]] bool on_group_stop(Tracee& tracee) override;
   void on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint now) override;
   [[nodiscard]] bool may_deliver_trap(Tracee& tracee) override;
   void resume(Tracee& tracee, int signal) override;

@@ -77,9 +77,9 @@ bool ProbeCounter::wants_last_maps(const TracedProcess& process) const {
   return process.code_state != nullptr && process.from_start;
 }
 
-void ProbeCounter::on_group_stop(Tracee& tracee) {
+bool ProbeCounter::on_group_stop(Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
-  show_mask(probed_code(*tracee.process), tracee.id.tid, thread.was_stepped, thread.mask);
+  return show_mask(probed_code(*tracee.process), tracee.id.tid, thread.was_stepped, thread.mask);
 }
 
 bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
