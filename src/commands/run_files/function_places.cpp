@@ -146,9 +146,9 @@ bool FunctionPlaces::calls_one(const DecodedFunction& code, std::string_view hoo
          });
 }
 
-std::optional<FunctionPlaces::Xray> FunctionPlaces::xray_of(std::uint64_t begin) const {
+const FunctionPlaces::Xray* FunctionPlaces::xray_of(std::uint64_t begin) const {
   const auto found = xray_.find(begin);
-  return found == xray_.end() ? std::nullopt : std::optional(found->second);
+  return found == xray_.end() ? nullptr : &found->second;
 }
 
 bool FunctionPlaces::has_place(std::uint64_t begin, const DecodedFunction* code) const {

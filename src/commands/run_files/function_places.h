@@ -36,8 +36,8 @@ class FunctionPlaces {
     bool logs_first_argument = false;
     std::vector<core::Sled> events{};  // of its custom and typed events
   };
-  /// Of the function that begins there; nothing if it has no sleds.
-  [[nodiscard]] std::optional<Xray> xray_of(std::uint64_t begin) const;
+  /// Of the function that begins there; null if it has no sleds.
+  [[nodiscard]] const Xray* xray_of(std::uint64_t begin) const;
   /// The function has such a place. `code` is its own; null: not known.
   [[nodiscard]] bool has_place(std::uint64_t begin, const DecodedFunction* code) const;
 

@@ -106,7 +106,7 @@ class TableBuilder {
     row.module = input_.path;
     row.build_id = input_.image->build_id();
     row.offset = function.begin;
-    if (const auto xray = places_->xray_of(function.begin)) {
+    if (const auto* const xray = places_->xray_of(function.begin)) {
       row.xray_id = xray->id;
     }
     row.linkage_name = linkage_name_of(symbols_.starting_at(function.begin));
@@ -190,9 +190,9 @@ class TableBuilder {
       row.place = place_name(places.via);
       tabled.logs_first_argument = verdict.logs_first_argument;
     }
-    if (auto xray = places_->xray_of(row.offset)) {
+    if (const auto* const xray = places_->xray_of(row.offset)) {
       tabled.logs_first_argument = tabled.logs_first_argument || xray->logs_first_argument;
-      tabled.events = std::move(xray->events);
+      tabled.events = xray->events;
     }
   }
 
@@ -206,7 +206,7 @@ class TableBuilder {
     if (row.size != 0) {
       facts.size = row.size;
     }
-    if (const auto xray = places_->xray_of(row.offset)) {
+    if (const auto* const xray = places_->xray_of(row.offset)) {
       facts.xray_always = xray->always;
     }
     return facts;

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "profiler/formats/compact_json.h"
 #include "profiler/text.h"
 #include "profiler/trace/trace_names.h"
 
@@ -18,12 +19,6 @@ std::string trace_us(std::int64_t ns) {
   const std::uint64_t size =
       ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
-}
-
-/// JavaScript has no integers from 2^53 on: they are strings.
-std::string json_number(std::uint64_t number) {
-  return number < std::uint64_t{1} << 53U ? fmt::format("{}", number)
-                                          : fmt::format("\"{}\"", number);
 }
 
 void write_task(std::ostream& out, std::string_view what, std::int32_t pid, std::int32_t tid,
@@ -42,7 +37,9 @@ class ChromeCalls final : public CallVisitor {
     write('B', call, call.begin_ns);
     out_ << ",\"args\":{" << texts_of(call.function).arguments;
     if (call.argument) {
-      out_ << ",\"arg1\":" << json_number(*call.argument);
+      std::string argument;
+      CompactJson(argument).key("arg1").number(*call.argument);
+      out_ << ',' << argument;
     }
     out_ << "}},\n";
   }

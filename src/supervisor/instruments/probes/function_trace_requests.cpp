@@ -24,9 +24,8 @@ void FunctionTrace::look_at(const Tracee& tracee, const BreakpointSite& site,
     ThreadMemory memory(tracee.id.tid);
     thread.returns_to = arch::Native::return_address(registers, memory).value_or(Address{});
   }
-  thread.says = event_at(function, site.instruction) != nullptr
-                    ? program_event(tracee, *event_at(function, site.instruction), registers)
-                    : std::nullopt;
+  const EventSled* const sled = event_at(function, site.instruction);
+  thread.says = sled != nullptr ? program_event(tracee, *sled, registers) : std::nullopt;
   if (triggers_.look_at_arguments() || function.logs_argument) {
     const auto call = arch::NativeTrapHandler::call_of_function(registers);
     TraceTriggers::Arguments& arguments = thread.arguments;
