@@ -255,6 +255,8 @@ struct XrayOptions {
   std::optional<pid_t> pid;  // a process instead of a file
   bool yaml = false;
   std::vector<std::string> debug_dirs;
+  std::vector<std::string> filters{};     // files; with them and the lists: only functions that
+  std::vector<std::string> attr_lists{};  // would be traced
 };
 
 /// superprofiler symbols BIN

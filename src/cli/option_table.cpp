@@ -39,6 +39,7 @@ constexpr Commands kCountToo{record, count};
 constexpr Commands kXrayOnly{xray};
 constexpr Commands kFunctions{record, top, symbols};
 constexpr Commands kFilters{record, symbols};
+constexpr Commands kRules{record, symbols, xray};
 constexpr Commands kSymbolsOnly{symbols};
 constexpr Commands kSources{record, convert, coverage};
 constexpr Commands kEvery{record, doctor,   annotate, convert, report, diff,  info,  dump,
@@ -106,11 +107,12 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"control", '\0', "PATH", "a socket for superprofiler ctl PATH on, off, ..", Group::trace,
      Completes::files},
     {"start-off", '\0', "", "nothing is traced before ctl PATH on or a trigger", Group::trace},
+    {"dormant-after", '\0', "PCT", "off when it costs more in 3 s in a row", Group::trace},
     {"trigger", '\0', "SPEC", "F@on, off, flush or stop[,if=dur>1ms][,after=N]", Group::trace},
     {"filters", '\0', "FILE", "which functions are traced: rules in TOML", Group::trace,
-     Completes::files, "", kFilters},
+     Completes::files, "", kRules},
     {"attr-list", '\0', "FILE", "the same as an attribute list of XRay", Group::trace,
-     Completes::files, "", kFilters},
+     Completes::files, "", kRules},
     {"via", '\0', "PLACE", "only functions with such a place; copy, int3: how", Group::trace,
      Completes::choices, "auto copy int3 xray patchable fentry cyg", kFilters},
     {"xray-id", '\0', "IDS", "only functions with these XRay ids: 1,3-5", Group::trace,

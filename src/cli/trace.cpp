@@ -21,9 +21,10 @@ constexpr std::uint64_t kSmallestTrace = 100'000;  // bytes: names take some of 
 Result<void> refuse_without_trace(const Arguments& given) {
   for (const char* of_trace : {"min-duration", "max-depth", "when-full", "wait-when-full", "buffer",
                                "trace-size", "filters", "attr-list", "via", "xray-id", "control",
-                               "start-off", "trigger", "learn", "keep-overhead"}) {
-    constexpr auto kOfTreeToo = std::to_array<std::string_view>(
-        {"filters", "attr-list", "via", "xray-id", "control", "start-off", "trigger"});
+                               "start-off", "dormant-after", "trigger", "learn", "keep-overhead"}) {
+    constexpr auto kOfTreeToo =
+        std::to_array<std::string_view>({"filters", "attr-list", "via", "xray-id", "control",
+                                         "start-off", "dormant-after", "trigger"});
     const bool is_of_tree_too =
         std::find(kOfTreeToo.begin(), kOfTreeToo.end(), of_trace) != kOfTreeToo.end();
     if (given.has(of_trace) && !(is_of_tree_too && given.has("tree"))) {

@@ -163,6 +163,14 @@ Result<void> read_trace_control(const Arguments& given, RecordOptions& options) 
     }
     control.path = *path;
   }
+  if (const auto value = given.last("dormant-after")) {
+    constexpr double kMost = 1e6;
+    const auto percent = parse_number("--dormant-after", *value, 1, kMost);
+    if (!percent) {
+      return tl::unexpected(percent.error());
+    }
+    control.dormant_after_percent = *percent;
+  }
   const bool can_be_on =
       !control.path.empty() || std::any_of(control.triggers.begin(), control.triggers.end(),
                                            [](const TraceTrigger& trigger) {

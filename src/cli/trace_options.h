@@ -31,6 +31,7 @@ struct TraceControlOptions {
   std::string path;         // of the socket that is made for that; "": none
   bool begins_off = false;  // until somebody switches it on
   std::vector<core::TraceTrigger> triggers{};
+  std::optional<double> dormant_after_percent{};
 };
 
 /// --emit: who gets the tree while it grows.

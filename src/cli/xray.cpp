@@ -28,8 +28,12 @@ core::Result<XrayOptions> read_xray(const Arguments& given) {
   if (!files.empty() && files.front().empty()) {
     return fail(fmt::format("xray: the name of the file is empty; write {}", kUsage));
   }
-  return XrayOptions{files.empty() ? "" : files.front(), *pid, given.has("yaml"),
-                     given.all("debug-dir")};
+  return XrayOptions{files.empty() ? "" : files.front(),
+                     *pid,
+                     given.has("yaml"),
+                     given.all("debug-dir"),
+                     given.all("filters"),
+                     given.all("attr-list")};
 }
 
 }  // namespace sp::cli

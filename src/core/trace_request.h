@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace sp::core {
@@ -14,6 +15,7 @@ enum class TraceAction : std::uint8_t {
   stop,     // end the run as --duration does
   patch,    // put the breakpoints of some functions into the program
   unpatch,  // take them away
+  gave_up,  // not asked for: nothing of a process is traced any more
 };
 
 /// Supervisor to profiler, through the analyzer: what the supervisor has done of an action, so that
@@ -22,6 +24,8 @@ struct TraceRequest {
   TraceAction action = TraceAction::flush;
   std::uint64_t ticket = 0;                // of who asked; 0: nobody waits
   std::vector<std::uint64_t> functions{};  // patch, unpatch: their symbols::function_id()
+  std::string reason{};                    // on, off, gave_up; "": a client has asked for it
+  int pid = 0;                             // gave_up: of which process
 };
 
 }  // namespace sp::core

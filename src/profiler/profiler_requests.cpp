@@ -55,6 +55,8 @@ void Profiler::serve(const core::TraceRequest& request) {
     trace_.serve(request.action, profile_, *namer_);
   } else if (request.action == core::TraceAction::flush) {
     tree_->send_now();
+  } else {
+    tree_->tell(request);
   }
   if (options_.on_request_served) {
     options_.on_request_served(request);

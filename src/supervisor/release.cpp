@@ -21,6 +21,8 @@ namespace {
 
 /// How long a SIGSTOP of ours may be pending after the run before it is cancelled.
 constexpr core::Duration kStopGrace = std::chrono::milliseconds(1000);
+/// From then on a SIGSTOP of ours may have been discarded.
+constexpr core::Duration kLateStop = std::chrono::milliseconds(10);
 /// How long a thread may take to come to the stop in which it is put right. On a busy machine it
 /// waits for a CPU first.
 constexpr core::Duration kDetachGrace = std::chrono::seconds(10);
@@ -160,6 +162,9 @@ bool Release::stops_are_pending(core::Duration waited) const {
   std::uint64_t version = 0;
   lifecycle_.slots().refresh(slots, version);
   return waited < kStopGrace && std::any_of(slots.begin(), slots.end(), [&](const auto& slot) {
+           if (waited > kLateStop) {
+             settle_discarded_stop(*slot);
+           }
            return slot->state == SlotState::stop_pending &&
                   (waited < kAsleepGrace ||
                    whereabouts_of(slot->thread.tid) == Whereabouts::under_way);

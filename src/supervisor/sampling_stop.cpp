@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/clock.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
 
 namespace sp::supervisor {
@@ -33,11 +34,24 @@ void carry_over_stop(Tracee& tracee, const TracedProcess& process) {
   tracee.slot->state = SlotState::stop_pending;
 }
 
+bool stop_is_coming(const Tracee& tracee) {
+  SampleSlot* const slot = tracee.slot.get();
+  if (slot == nullptr || !slot->by_signal || slot->state != SlotState::stop_pending) {
+    return false;
+  }
+  const auto masks = read_signal_masks(tracee.id.tid);
+  if (!masks || (masks->thread_pending & signal_bit(SIGSTOP)) != 0) {
+    return true;
+  }
+  end_pending_stop(*slot, SlotState::idle);
+  return false;
+}
+
 void end_group_stop(Tracee& tracee) {
   if (tracee.process->guard != nullptr) {
     tracee.process->guard->stopped_by_others = false;
   }
-  if (tracee.slot != nullptr) {
+  if (tracee.slot != nullptr && !stop_is_coming(tracee)) {
     SlotState left = SlotState::not_sampled;
     tracee.slot->state.compare_exchange_strong(left, SlotState::idle);
   }

@@ -12,6 +12,10 @@ namespace sp::supervisor {
 /// of the new program, `process` its process.
 void carry_over_stop(Tracee& tracee, const TracedProcess& process);
 
+/// The thread is in a stop: whether a SIGSTOP that we sent it comes behind that. It does not where
+/// a SIGCONT has discarded it; the thread may be asked again then.
+[[nodiscard]] bool stop_is_coming(const Tracee& tracee);
+
 /// The thread's process goes on after a group-stop.
 void end_group_stop(Tracee& tracee);
 

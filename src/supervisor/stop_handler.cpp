@@ -180,9 +180,8 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
 
 void StopHandler::resume(Tracee& tracee, int signal) {
   // Detached with a SIGSTOP of ours on its way it would stop for good: that has to come first.
-  const bool stop_is_coming = tracee.slot != nullptr && tracee.slot->by_signal &&
-                              tracee.slot->state == SlotState::stop_pending;
-  let_run(tracee, signal, !stop_is_coming);
+  const bool may_end = parts_.run.releasing || tracee.let_go;
+  let_run(tracee, signal, may_end && !stop_is_coming(tracee));
 }
 
 void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {

@@ -10,8 +10,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <map>
+#include <regex>
+#include <sstream>
 #include <string>
 
+#include "core/clock.h"
 #include "end_to_end/profiled.h"
 
 namespace sp::end_to_end {
@@ -139,6 +144,40 @@ TEST(JobControl, survives_a_storm_of_stops_and_continues) {
     const Outcome outcome = profiler.wait();
     EXPECT_EQ(outcome.exit_status(), 0) << way << outcome.text();
     EXPECT_EQ(outcome.out, "ready\nright\n");
+  }
+}
+
+/// SIGCONT discards stop signals that are pending, the SIGSTOPs of a profiler included.
+TEST(JobControl, takes_samples_of_threads_that_were_stopped_and_continued) {
+  const TempDir directory;
+  Running program({target("steady"), "2"});
+  ASSERT_TRUE(program.says("ready\n"));
+  Running profiler(superprofiler(
+      directory, {"-n", "-q", "-i", "200us", "-d", "3", "-p", std::to_string(program.pid())}));
+  ASSERT_TRUE(eventually([&] { return status_of(program.pid(), "TracerPid") != "0"; }));
+  for (int round = 0; round < 60; ++round) {
+    ::kill(program.pid(), SIGSTOP);
+    ::usleep(10000);
+    ::kill(program.pid(), SIGCONT);
+    ::usleep(10000);
+  }
+  const auto then = core::Clock::now().time_since_epoch();
+  ASSERT_EQ(profiler.wait().exit_status(), 0);
+  const Outcome script =
+      run({SP_PROGRAM, "convert", directory / "run", "-f", "perf-script", "-o", "-"});
+  std::map<std::string, int> samples;  // by thread
+  const std::regex head("^[^ \t].*/([0-9]+) +([0-9]+\\.[0-9]+): .*");
+  std::istringstream lines(script.out);
+  std::smatch found;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_match(line, found, head) &&
+        std::stod(found[2]) > std::chrono::duration<double>(then).count()) {
+      ++samples[found[1]];
+    }
+  }
+  EXPECT_EQ(samples.size(), 2U) << script.text();
+  for (const auto& [thread, count] : samples) {
+    EXPECT_GT(count, 20) << thread;
   }
 }
 

@@ -65,6 +65,29 @@ TEST_P(MasksAfterDetaching, are_the_programs_own) {
   }
 }
 
+/// A SIGSTOP of ours that SIGCONT had discarded kept such a thread from being detached when it was
+/// due.
+TEST(MasksBesideStops, are_the_programs_own) {
+  const TempDir directory;
+  Running program({target("looks_at_masks"), "100"});
+  ASSERT_TRUE(program.says("ready"));
+  Running profiler(
+      superprofiler(directory, {"-a", "-d", "2", "-p", std::to_string(program.pid())}));
+  std::this_thread::sleep_for(milliseconds(300));
+  for (int round = 0; round < 30; ++round) {
+    ::kill(program.pid(), SIGSTOP);
+    std::this_thread::sleep_for(milliseconds(10));
+    ::kill(program.pid(), SIGCONT);
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  EXPECT_EQ(profiler.wait().exit_status(), 0);
+  EXPECT_EQ(wrong_masks(program.pid()), "");
+  EXPECT_EQ(changed_text(program.pid()), "");
+  program.close_input();
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+}
+
 std::vector<Detached> cases() {
   const std::vector<std::pair<std::string, Words>> modes = {
       {"default", {}}, {"all", {"-a"}}, {"single", {"--single"}}, {"trace", {"--trace", "-a"}}};

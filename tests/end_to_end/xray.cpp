@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -56,6 +57,34 @@ TEST(Xray, lists_the_sleds_of_a_file) {
     EXPECT_TRUE(std::regex_match(line, row)) << line;
   }
   EXPECT_EQ(rows, 8);
+}
+
+TEST(Xray, lists_functions_that_rules_choose) {
+  const TempDir directory;
+  const std::string file = fixture("xray-clang14-x86_64-nopie");
+  write_file(directory / "list", "[never]\nfun:leaf\nfun:_ZN7Counter*\n");
+  write_file(directory / "filters", "[[block]]\n[[allow]]\nfunction_linkage_name = \"^tail$\"\n");
+  const auto listed = [&](const Words& options) {
+    Words words = options;
+    words.insert(words.end(), {"--yaml", file});
+    const Outcome outcome = run(xray_of(words));
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+    const std::regex name("function-name: ([^,]+),");
+    std::set<std::string> names;
+    for (std::sregex_iterator found(outcome.out.begin(), outcome.out.end(), name), end;
+         found != end; ++found) {
+      names.insert((*found)[1]);
+    }
+    return names;
+  };
+  using Names = std::set<std::string>;
+  EXPECT_EQ(listed({}).size(), 4U);
+  EXPECT_EQ(listed({"--attr-list", directory / "list"}), (Names{"always", "tail"}));
+  EXPECT_EQ(listed({"--filters", directory / "filters"}), Names{"tail"});
+  write_file(directory / "wrong", "[[blok]]\n");
+  const Outcome refused = run(xray_of({"--filters", directory / "wrong", file}));
+  EXPECT_EQ(refused.exit_status(), 2);
+  EXPECT_NE(refused.err.find("wrong:1:"), std::string::npos) << refused.err;
 }
 
 TEST(Xray, prints_what_llvm_xray_prints) {

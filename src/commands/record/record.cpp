@@ -11,6 +11,7 @@
 
 #include "arch/native.h"
 #include "commands/record/control.h"
+#include "commands/record/dormancy.h"
 #include "commands/record/function_check.h"
 #include "commands/record/run_directories.h"
 #include "commands/record/stage_options.h"
@@ -48,6 +49,10 @@ class Recording {
         status_line_(!options.no_progress && options.verbosity != cli::Verbosity::quiet),
         session_({supervisor_options(options, analysis_), instrumentation_policy(options), {}},
                  guardian) {
+    if (options.control.dormant_after_percent) {
+      dormancy_.emplace(*options.control.dormant_after_percent, !options.control.path.empty(),
+                        session_.supervisor().trace_requests());
+    }
     facts_.options = own_argv;
     facts_.host_arch = arch::Native::kName;
     facts_.notes = options.notes;
@@ -79,6 +84,7 @@ class Recording {
   profiler::Profiler* profiler_ = nullptr;                   // while the profiler thread runs
   std::promise<std::optional<core::RunFacts>> final_facts_;  // nothing: there was no run
   core::Result<profiler::WrittenRun> written_{core::fail("nothing was written")};
+  std::optional<Dormancy> dormancy_;
   session::Session session_;  // last: its threads use the others
 };
 
@@ -86,11 +92,18 @@ core::RunFacts Recording::facts() const {
   core::RunFacts facts = facts_;
   session_.supervisor().fill(facts);
   facts.elapsed = elapsed_.value_or(core::Clock::now() - started_);
+  if (dormancy_) {
+    const auto notes = dormancy_->notes();
+    facts.notes.insert(facts.notes.end(), notes.begin(), notes.end());
+  }
   return facts;
 }
 
 void Recording::show_status() {
   const core::RunFacts now = facts();
+  if (dormancy_) {
+    dormancy_->look(now, core::Clock::now());
+  }
   const auto& progress = profiler_->progress();
   const core::Copying copying = now.probing ? now.probing->copying : core::Copying{};
   status_line_.show({now.elapsed, progress.samples(), progress.blocked, now.losses.samples_dropped,

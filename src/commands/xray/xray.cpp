@@ -7,9 +7,11 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "commands/run_files/function_table.h"
 #include "commands/run_files/pager.h"
 #include "commands/xray/listing.h"
 #include "commands/xray/process_modules.h"
@@ -17,6 +19,7 @@
 #include "core/bytes.h"
 #include "core/log.h"
 #include "profiler/text.h"
+#include "symbols/function_filters.h"
 #include "symbols/left_places.h"
 #include "symbols/symbolizer.h"
 #include "symbols/xray_map.h"
@@ -24,8 +27,15 @@
 namespace sp::xray {
 namespace {
 
+/// Which functions to list: all, if there are no rules.
+struct Rules {
+  symbols::FunctionFilters filters;
+  std::vector<std::string> debug_directories;
+};
+
 constexpr int kFailure = 125;
 constexpr int kNoMap = 1;
+constexpr int kUsage = 2;
 
 /// What could not be done with a file, in front of the reason.
 core::Error about(const std::string& path, const core::Error& error) {
@@ -68,10 +78,27 @@ std::vector<FunctionName> names_of(const core::Module& module, const symbols::Xr
   return names;
 }
 
+/// Leaves the sleds of those functions that --trace would trace by these rules.
+void select(symbols::XrayMap& map, const core::Module& module, const Rules& rules) {
+  run_files::FunctionTableInput input;
+  input.image = module.image;
+  input.path = module.path;
+  input.debug_directories = rules.debug_directories;
+  input.server = symbols::DebugServer::of_environment();
+  input.filters = &rules.filters;
+  std::unordered_set<std::uint64_t> traced;
+  for (const run_files::TabledFunction& function : run_files::function_table(input)) {
+    if (function.row.is_instrumented) {
+      traced.insert(function.row.offset);
+    }
+  }
+  std::erase_if(map.sleds, [&](const core::Sled& sled) { return !traced.contains(sled.function); });
+}
+
 /// Nothing if the module has no map.
 core::Result<std::optional<ListedModule>> list_module(const core::Module& module,
                                                       symbols::Symbolizer& symbolizer,
-                                                      const ReadCode& read) {
+                                                      const Rules& rules, const ReadCode& read) {
   auto map = symbols::read_xray_map(module.image);
   if (!map) {
     return tl::unexpected(about(module.path, map.error()));
@@ -80,8 +107,11 @@ core::Result<std::optional<ListedModule>> list_module(const core::Module& module
     return std::nullopt;
   }
   ListedModule listed{module.path, **std::move(map), {}, {}};
-  listed.states = states_of(listed.map.sleds, module.image->machine(), read);
   listed.functions = names_of(module, listed.map, symbolizer);
+  if (!rules.filters.is_empty()) {
+    select(listed.map, module, rules);
+  }
+  listed.states = states_of(listed.map.sleds, module.image->machine(), read);
   return listed;
 }
 
@@ -125,7 +155,7 @@ int print(const std::vector<ListedModule>& modules, bool yaml) {
   return 0;
 }
 
-int list_file(const cli::XrayOptions& options) {
+int list_file(const cli::XrayOptions& options, const Rules& rules) {
   const auto module = open_file(options.file);
   if (!module) {
     core::print_error(module.error().message());
@@ -133,8 +163,8 @@ int list_file(const cli::XrayOptions& options) {
   }
   symbols::Symbolizer symbolizer(
       {options.debug_dirs, false, symbols::DebugServer::of_environment()});
-  auto listed =
-      list_module(*module, symbolizer, [&](std::uint64_t address, std::span<std::byte> into) {
+  auto listed = list_module(
+      *module, symbolizer, rules, [&](std::uint64_t address, std::span<std::byte> into) {
         const auto code = core::cut(module->image->bytes_at(address), 0, into.size());
         std::copy(code.begin(), code.end(), into.begin());
         return code.size();
@@ -151,7 +181,7 @@ int list_file(const cli::XrayOptions& options) {
   return print(modules, options.yaml);
 }
 
-int list_process(pid_t pid, const cli::XrayOptions& options) {
+int list_process(pid_t pid, const cli::XrayOptions& options, const Rules& rules) {
   const auto process = read_process(pid);
   if (!process) {
     core::print_error(process.error().message());
@@ -161,10 +191,10 @@ int list_process(pid_t pid, const cli::XrayOptions& options) {
       {options.debug_dirs, false, symbols::DebugServer::of_environment()});
   std::vector<ListedModule> modules;
   for (const core::Module& module : process->modules) {
-    auto listed =
-        list_module(module, symbolizer, [&](std::uint64_t address, std::span<std::byte> into) {
-          return process->memory.read(module.base + address, into);
-        });
+    auto listed = list_module(module, symbolizer, rules,
+                              [&](std::uint64_t address, std::span<std::byte> into) {
+                                return process->memory.read(module.base + address, into);
+                              });
     if (!listed) {
       core::print_error(listed.error().message());
       return kFailure;
@@ -190,7 +220,17 @@ int list_process(pid_t pid, const cli::XrayOptions& options) {
 }  // namespace
 
 int run(const cli::XrayOptions& options) {
-  return options.pid ? list_process(*options.pid, options) : list_file(options);
+  std::vector<std::string> notes;
+  auto filters = symbols::FunctionFilters::read(options.filters, options.attr_lists, notes);
+  if (!filters) {
+    core::print_error(filters.error().message());
+    return filters.error().code == 0 ? kUsage : kFailure;
+  }
+  for (const std::string& note : notes) {
+    core::print_note(note);
+  }
+  const Rules rules{*std::move(filters), options.debug_dirs};
+  return options.pid ? list_process(*options.pid, options, rules) : list_file(options, rules);
 }
 
 }  // namespace sp::xray

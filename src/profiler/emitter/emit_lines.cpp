@@ -151,6 +151,16 @@ std::string event_line(const std::function<void(CompactJson&)>& write) {
   });
 }
 
+std::string state_line(bool is_awake, std::string_view reason, int pid) {
+  return event_line([&](CompactJson& json) {
+    json.key("state").string(is_awake ? "awake" : "dormant");
+    json.key("reason").string(reason);
+    if (pid > 0) {
+      json.key("pid").number(static_cast<std::uint64_t>(pid));
+    }
+  });
+}
+
 std::string exit_line(int status) {
   return event_line(
       [status](CompactJson& json) { json.key("exit").number(static_cast<std::uint64_t>(status)); });

@@ -51,6 +51,8 @@ struct EmitSymbol {
 
 /// An `event`; `write` writes the keys of its data.
 [[nodiscard]] std::string event_line(const std::function<void(CompactJson&)>& write);
+/// Calls come no longer, or again: of all processes, or of one (`pid` > 0).
+[[nodiscard]] std::string state_line(bool is_awake, std::string_view reason, int pid);
 /// The program has ended with that status.
 [[nodiscard]] std::string exit_line(int status);
 [[nodiscard]] std::string log_line(std::string_view level, std::string_view message);

@@ -44,6 +44,14 @@ void Emitter::add(const NamedCrash& crash) {
   crashed_.insert(crash.pid);
 }
 
+void Emitter::tell(const core::TraceRequest& change) {
+  const core::TraceAction action = change.action;
+  const bool is_awake = action == core::TraceAction::on;
+  if (is_awake || action == core::TraceAction::off || action == core::TraceAction::gave_up) {
+    events_ += state_line(is_awake, change.reason.empty() ? "ctl" : change.reason, change.pid);
+  }
+}
+
 void Emitter::step(core::TimePoint now) {
   if (!socket_.is_connected()) {
     if (!socket_.connect(now)) {

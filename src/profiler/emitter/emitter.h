@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/module.h"
 #include "core/run_facts.h"
+#include "core/trace_request.h"
 #include "profiler/crash/named_crash.h"
 #include "profiler/emitter/emit_budget.h"
 #include "profiler/emitter/emit_lines.h"
@@ -46,6 +47,8 @@ class Emitter {
   void add(const core::Module& module);
   /// A process dies of a signal; sent at once.
   void add(const NamedCrash& crash);
+  /// Calls are switched off or on: sent at once. Of other requests nothing is told.
+  void tell(const core::TraceRequest& change);
   /// Sends a profile as soon as the reader takes one, as if it had asked for it.
   void send_now() { ++pulls_; }
   /// How long to wait for the next step().

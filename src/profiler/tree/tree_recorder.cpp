@@ -50,6 +50,12 @@ void TreeRecorder::send_now() {
   }
 }
 
+void TreeRecorder::tell(const core::TraceRequest& change) {
+  if (emitter_) {
+    emitter_->tell(change);
+  }
+}
+
 core::Duration TreeRecorder::interval(core::Duration wanted) const {
   return emitter_ ? std::min(wanted, emitter_->interval()) : wanted;
 }

@@ -44,6 +44,8 @@ class TreeRecorder {
 
   /// --emit: what is new is sent with the next tick().
   void send_now();
+  /// Likewise: the calls were switched off or on.
+  void tell(const core::TraceRequest& change);
 
   /// How long to wait for the next tick(), `wanted` or less.
   [[nodiscard]] core::Duration interval(core::Duration wanted) const;

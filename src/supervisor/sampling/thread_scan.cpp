@@ -8,6 +8,12 @@
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
+namespace {
+
+/// From then on a stop that was requested may have been discarded.
+constexpr core::Duration kLongAwaited = std::chrono::milliseconds(20);
+
+}  // namespace
 
 ThreadScan::ThreadScan(SampleSlots& slots, core::Duration interval, bool wall,
                        core::Channel<core::StopEvent>& events, TickCounts& counts)
@@ -73,6 +79,10 @@ bool ThreadScan::scan_thread(const Slot& slot) {
   }
   if (state == SlotState::stop_pending) {
     ++counts_.while_in_flight;
+    const auto asked_at = core::Duration{slot->stop_requested_at.load()};
+    if (core::Clock::now().time_since_epoch() - asked_at > kLongAwaited) {
+      settle_discarded_stop(*slot);
+    }
     slot->ticks += wall_ ? 1 : 0;
     stopping_.push_back({slot, stat->processor});
     return true;

@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
+
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 
@@ -16,6 +19,23 @@ std::string_view reread(core::UniqueFd& fd, const SampleSlot& slot, const char* 
   const ssize_t got = ::pread(fd.get(), buffer.data(), buffer.size(), 0);
   return got > 0 ? std::string_view(buffer.data(), static_cast<std::size_t>(got))
                  : std::string_view{};
+}
+
+void settle_discarded_stop(SampleSlot& slot) {
+  if (slot.state != SlotState::stop_pending || !slot.by_signal) {
+    return;
+  }
+  const auto masks = read_signal_masks(slot.thread.tid);
+  if (!masks || (masks->thread_pending & signal_bit(SIGSTOP)) != 0) {
+    return;
+  }
+  // Read last: from the moment in which the signal is taken the thread is in its stop.
+  const auto stat = read_stat(slot.thread.tid);
+  const bool goes_on = stat && (stat->state == 'R' || stat->state == 'S' || stat->state == 'D');
+  SlotState lost = SlotState::stop_pending;
+  if (goes_on && slot.state.compare_exchange_strong(lost, SlotState::idle)) {
+    --slot.guard->stops_in_flight;
+  }
 }
 
 }  // namespace sp::supervisor

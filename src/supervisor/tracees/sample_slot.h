@@ -71,6 +71,10 @@ inline void end_pending_stop(SampleSlot& slot, SlotState next) {
   }
 }
 
+/// The same for a SIGSTOP that will never come: SIGCONT, from whoever, discards those that are
+/// pending. Any thread; reads two files of /proc, so call it where a stop is long in coming.
+void settle_discarded_stop(SampleSlot& slot);
+
 /// The slots of the threads that may be sampled. The ptrace thread adds and removes; the timer
 /// thread copies the list when it has changed.
 class SampleSlots {

@@ -10,10 +10,12 @@ using core::TraceAction;
 using core::TraceTrigger;
 
 TEST(TraceControlOptions, are_read_for_traces_and_trees) {
-  const RecordOptions trace = record(
-      {"--trace", "--control", "/run/c", "--start-off", "--trace-size", "1.5MB", "--", "prog"});
+  const RecordOptions trace =
+      record({"--trace", "--control", "/run/c", "--start-off", "--trace-size", "1.5MB",
+              "--dormant-after", "40", "--", "prog"});
   EXPECT_EQ(trace.control.path, "/run/c");
   EXPECT_TRUE(trace.control.begins_off);
+  EXPECT_EQ(trace.control.dormant_after_percent, 40);
   EXPECT_EQ(trace.trace->most_bytes, 1'500'000U);
   EXPECT_EQ(record({"--tree", "--control", "c", "--", "prog"}).control.path, "c");
   EXPECT_NE(usage_error({"--control", "c", "--", "prog"}).find("add --trace"), std::string::npos);

@@ -76,6 +76,8 @@ class FunctionTrace {
   static void add_stolen(const Tracee& tracee, core::Duration cost);
   /// No thread of the process has any more events: TraceEventKind::end (exec) or off.
   static void finish(const TracedProcess& process, core::TraceEventKind kind, core::TimePoint now);
+  /// Tells that the trace goes off or on, or a process has no part in it any more.
+  void tell(core::TraceRequest change, core::TimePoint now);
   /// Delivers the events so far if the last ones were long ago.
   void flush_if_due(ProbedCode& code);
   /// Delivers the events so far.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "arch/native.h"
@@ -74,6 +75,10 @@ void FunctionTrace::clear(ProbedCode& code) {
     cleared_ += trace->size();
     trace->clear(core::Clock::now());
   }
+}
+
+void FunctionTrace::tell(core::TraceRequest change, core::TimePoint now) {
+  outbox_.deliver({{}, {}, now, std::move(change)});
 }
 
 }  // namespace sp::supervisor

@@ -1,5 +1,6 @@
 #include "supervisor/instruments/probes/probe_maintenance.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -211,6 +212,12 @@ void ProbeMaintenance::give_up(const Tracee& tracee, std::string_view reason) {
   if (code.trace()) {
     code.disarm_entries();
     FunctionTrace::finish(*tracee.process, core::TraceEventKind::off, core::Clock::now());
+    if (code.trace()->recorder != nullptr) {
+      const int pid = tracee.process->id.pid;
+      code.trace()->recorder->tell(
+          {core::TraceAction::gave_up, 0, {}, fmt::format("process {} {}", pid, reason), pid},
+          core::Clock::now());
+    }
   }
   code.restore_all();
   modules_.flush(*tracee.process, tracee.id);

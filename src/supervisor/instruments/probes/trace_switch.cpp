@@ -69,6 +69,7 @@ std::vector<std::shared_ptr<TracedProcess>> TraceSwitch::processes() const {
 
 void TraceSwitch::serve(const core::TraceRequest& request) {
   const TraceAction action = request.action;
+  const bool was_on = is_on_;
   if (action == TraceAction::off) {
     times_off_ += is_on_ ? 1 : 0;
     is_on_ = false;
@@ -95,8 +96,12 @@ void TraceSwitch::serve(const core::TraceRequest& request) {
         patch(code, request);
         break;
       case TraceAction::stop:
+      case TraceAction::gave_up:
         break;
     }
+  }
+  if (is_on_ != was_on) {
+    parts_.trace.tell(request, core::Clock::now());
   }
   tell_state();
 }
@@ -172,7 +177,7 @@ void TraceSwitch::remove_all(const TracedProcess& process, bool at_end) {
 
 void TraceSwitch::on_trigger(TraceAction action) {
   if (action == TraceAction::on || stands_by()) {
-    serve({action, 0});
+    serve({action, 0, {}, "a trigger"});
     return;
   }
   for (const auto& process : processes()) {
@@ -180,7 +185,8 @@ void TraceSwitch::on_trigger(TraceAction action) {
       thread->pause(core::Clock::now());
     }
   }
-  parts_.requests.ask({action, 0});  // threads have to be held, which no hit can do
+  parts_.requests.ask(
+      {action, 0, {}, "a trigger"});  // threads have to be held, which no hit can do
 }
 
 void TraceSwitch::switch_on(TracedProcess& process) {
