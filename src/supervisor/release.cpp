@@ -80,7 +80,8 @@ void Release::begin() {
     }
     const auto stat = read_stat(tid);
     // Those that are in a stop already run afterwards: no sleeper is woken for their sake.
-    if (stat && (stat->state == 'R' || stat->state == 't') && !tracee.group_stopped) {
+    const bool runs = stat && (stat->state == 'R' || stat->state == 't');
+    if ((runs || is_frozen(tid)) && !tracee.group_stopped) {
       tracee.is_awaited = SyscallRepair::interrupt(tracee).has_value();
       in_need.erase(tracee.process.get());
     }

@@ -1,16 +1,23 @@
 #include "supervisor/injection/remote_stops.h"
 
 #include <linux/ptrace.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "arch/native.h"
+#include "core/clock.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
 #include "supervisor/linux/wait_status.h"
 
@@ -31,9 +38,40 @@ bool is_exiting(pid_t tid) {
   return info && (info->si_code >> 8) == PTRACE_EVENT_EXIT;
 }
 
+struct NextReport {
+  std::optional<ptrace::Report> report;  // nothing: it is gone
+  bool was_held = false;                 // it went on only when PTRACE_INTERRUPT was sent
+};
+
+/// Waits for the thread's next report, and leaves it to be waited for: its end, too. One that a
+/// freezer holds is interrupted.
+NextReport next_report(pid_t tid) {
+  constexpr int kYields = 100;  // most stops come within microseconds
+  constexpr core::Duration kPatience = std::chrono::milliseconds(10);
+  constexpr timespec kPause{0, 100'000};
+  NextReport next;
+  core::TimePoint asked = core::Clock::now();
+  for (int round = 0;; ++round) {
+    const auto report = ptrace::look(tid);
+    if (!report || *report) {
+      next.report = report ? *report : std::nullopt;
+      return next;
+    }
+    if (round < kYields) {
+      ::sched_yield();
+      continue;
+    }
+    (void)::ppoll(nullptr, 0, &kPause, nullptr);
+    if (core::Clock::now() - asked > kPatience) {
+      asked = core::Clock::now();
+      next.was_held = next.was_held || (is_frozen(tid) && ptrace::interrupt(tid));
+    }
+  }
+}
+
 /// Waits for the thread's next stop.
 StopReason wait_for_stop(pid_t tid, DeferredStop& deferred) {
-  const auto report = ptrace::wait_for(tid);
+  const auto [report, was_held] = next_report(tid);
   const WaitStatus status = report ? parse_wait_status(report->status) : WaitStatus{NotAStop{}};
   if (std::holds_alternative<Exited>(status) || std::holds_alternative<Killed>(status) ||
       std::holds_alternative<NotAStop>(status)) {
@@ -49,7 +87,7 @@ StopReason wait_for_stop(pid_t tid, DeferredStop& deferred) {
   }
   if (std::holds_alternative<InterruptStop>(status) || std::holds_alternative<GroupStop>(status)) {
     deferred.of_others = deferred.of_others || std::holds_alternative<GroupStop>(status);
-    return StopReason::interrupt;
+    return was_held ? StopReason::held : StopReason::interrupt;
   }
   const auto* const delivery = std::get_if<SignalDelivery>(&status);
   if (delivery != nullptr && delivery->signal == SIGSTOP) {
@@ -79,7 +117,7 @@ bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred) {
       return false;
     }
     const StopReason reason = wait_for_stop(tid, deferred);
-    if (reason == side || reason == StopReason::end) {
+    if (reason == side || reason == StopReason::end || reason == StopReason::held) {
       return reason == side;
     }
   }
@@ -93,8 +131,9 @@ bool run_to_interrupt(pid_t tid, DeferredStop& deferred) {
       return false;
     }
     const StopReason reason = wait_for_stop(tid, deferred);
-    if (reason == StopReason::interrupt || reason == StopReason::end) {
-      return reason == StopReason::interrupt;
+    if (reason == StopReason::interrupt || reason == StopReason::held ||
+        reason == StopReason::end) {
+      return reason != StopReason::end;
     }
   }
   return false;
@@ -114,7 +153,7 @@ bool step_over_call(pid_t tid, const ptrace::Registers& at_call, DeferredStop& d
       return false;
     }
     const StopReason reason = wait_for_stop(tid, deferred);
-    if (reason == StopReason::step || reason == StopReason::end) {
+    if (reason == StopReason::step || reason == StopReason::end || reason == StopReason::held) {
       return reason == StopReason::step;
     }
   }

@@ -8,7 +8,15 @@
 // that stops on its way out (PTRACE_EVENT_EXIT) is gone for these and stays in that stop.
 namespace sp::supervisor {
 
-enum class StopReason { step, call_entry, call_exit, interrupt, something_else, end };
+enum class StopReason {
+  step,
+  call_entry,
+  call_exit,
+  interrupt,
+  something_else,
+  held,  // a freezer keeps it from executing anything
+  end
+};
 
 /// SIGSTOP, the one signal that neither can be blocked nor kills, arrived during a call. It is
 /// suppressed and sent again afterwards.
@@ -20,7 +28,8 @@ struct DeferredStop {
   void send_again(pid_t tid) const;
 };
 
-/// Resumes the thread until a system call's entry or exit. False if the thread is gone.
+/// Resumes the thread until a system call's entry or exit. False if the thread is gone, or a
+/// freezer holds it: then it is in a stop, and has not made the call.
 [[nodiscard]] bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred);
 
 /// Takes the thread from a system call's exit to a stop after which the kernel checks again whether
@@ -28,7 +37,7 @@ struct DeferredStop {
 bool run_to_interrupt(pid_t tid, DeferredStop& deferred);
 
 /// Steps over the system-call instruction at which `at_call` puts the thread. False if the thread
-/// is gone.
+/// is gone or held.
 [[nodiscard]] bool step_over_call(pid_t tid, const ptrace::Registers& at_call,
                                   DeferredStop& deferred);
 

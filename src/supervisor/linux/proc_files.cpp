@@ -256,6 +256,12 @@ std::optional<BlockedCall> read_syscall(pid_t tid) {
   return text ? parse_syscall(*text) : std::nullopt;
 }
 
+bool is_frozen(pid_t tid) {
+  const auto stat = read_stat(tid);
+  const auto call = stat && stat->state == 'S' ? read_syscall(tid) : std::nullopt;
+  return call && call->number < 0;  // outside of system calls nothing else waits like that
+}
+
 bool is_memory_file(pid_t tid, int fd) {
   std::array<char, 64> path{};
   const ssize_t size =

@@ -89,5 +89,8 @@ struct BlockedCall {
 [[nodiscard]] std::string name_of_call(int number);
 /// Nothing if the thread runs, or is gone.
 [[nodiscard]] std::optional<BlockedCall> read_syscall(pid_t tid);
+/// The thread would run, but a freezer (cgroup.freeze of version 2, a paused container) holds it,
+/// for nobody knows how long. PTRACE_INTERRUPT stops it.
+[[nodiscard]] bool is_frozen(pid_t tid);
 
 }  // namespace sp::supervisor
