@@ -13,7 +13,8 @@ namespace sp::supervisor {
 void carry_over_stop(Tracee& tracee, const TracedProcess& process);
 
 /// The thread is in a stop: whether a SIGSTOP that we sent it comes behind that. It does not where
-/// a SIGCONT has discarded it; the thread may be asked again then.
+/// a SIGCONT has discarded it; the thread may be asked again then. Nobody may be sending one in
+/// this moment: the timer is paused, or the thread was in a group-stop.
 [[nodiscard]] bool stop_is_coming(const Tracee& tracee);
 
 /// The thread's process goes on after a group-stop.

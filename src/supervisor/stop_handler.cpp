@@ -180,8 +180,10 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
 
 void StopHandler::resume(Tracee& tracee, int signal) {
   // Detached with a SIGSTOP of ours on its way it would stop for good: that has to come first.
-  const bool may_end = parts_.run.releasing || tracee.let_go;
-  let_run(tracee, signal, may_end && !stop_is_coming(tracee));
+  // Only at the end is none being sent in this moment, so that what is pending tells.
+  const bool is_asked = tracee.slot != nullptr && tracee.slot->by_signal &&
+                        tracee.slot->state == SlotState::stop_pending;
+  let_run(tracee, signal, !is_asked || (parts_.run.releasing && !stop_is_coming(tracee)));
 }
 
 void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
