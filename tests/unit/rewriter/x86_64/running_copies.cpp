@@ -19,6 +19,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "arch/x86_64/breakpoint.h"
 #include "arch/x86_64/registers.h"
 #include "core/check.h"
 #include "rewriter/copy_function.h"
@@ -122,7 +123,7 @@ void leave_copy(mcontext_t& context) {
 void on_trap(int /*signal*/, siginfo_t* info, void* argument) {
   mcontext_t& context = static_cast<ucontext_t*>(argument)->uc_mcontext;
   const auto pc = static_cast<std::uint64_t>(context.gregs[REG_RIP]);
-  if (info->si_code == TRAP_TRACE || info->si_code == TRAP_HWBKPT) {
+  if (arch::x86_64::is_step_code(info->si_code)) {
     if (leaving_period != 0) {
       leave_copy(context);
       last_pc = pc;
