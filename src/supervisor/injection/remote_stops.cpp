@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -101,15 +100,6 @@ StopReason wait_for_stop(pid_t tid, DeferredStop& deferred) {
 constexpr int kTries = 100;
 
 }  // namespace
-
-void DeferredStop::send_again(pid_t tid) const {
-  if (ours) {
-    ::syscall(SYS_tkill, tid, SIGSTOP);
-  }
-  if (of_others) {
-    ::kill(tid, SIGSTOP);
-  }
-}
 
 bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred) {
   for (int i = 0; i < kTries && !is_exiting(tid); ++i) {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include "supervisor/linux/deferred_stop.h"
 #include "supervisor/linux/ptrace.h"
 
 // Resumes a thread that makes a system call for us, until its next stop of a certain kind. A thread
@@ -16,16 +17,6 @@ enum class StopReason {
   something_else,
   held,  // a freezer keeps it from executing anything
   end
-};
-
-/// SIGSTOP, the one signal that neither can be blocked nor kills, arrived during a call. It is
-/// suppressed and sent again afterwards.
-struct DeferredStop {
-  bool ours = false;
-  bool of_others = false;
-
-  /// The sender in its siginfo says again whether it is ours.
-  void send_again(pid_t tid) const;
 };
 
 /// Resumes the thread until a system call's entry or exit. False if the thread is gone, or a

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "supervisor/linux/deferred_stop.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
@@ -25,6 +26,7 @@ void settle_discarded_stop(SampleSlot& slot) {
   if (slot.state != SlotState::stop_pending || !slot.by_signal) {
     return;
   }
+  const DeferralWatch watch;
   const auto masks = read_signal_masks(slot.thread.tid);
   if (!masks || (masks->thread_pending & signal_bit(SIGSTOP)) != 0) {
     return;
@@ -33,7 +35,7 @@ void settle_discarded_stop(SampleSlot& slot) {
   const auto stat = read_stat(slot.thread.tid);
   const bool goes_on = stat && (stat->state == 'R' || stat->state == 'S' || stat->state == 'D');
   SlotState lost = SlotState::stop_pending;
-  if (goes_on && slot.state.compare_exchange_strong(lost, SlotState::idle)) {
+  if (goes_on && watch.saw_none() && slot.state.compare_exchange_strong(lost, SlotState::idle)) {
     --slot.guard->stops_in_flight;
   }
 }
