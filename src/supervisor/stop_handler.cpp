@@ -140,6 +140,9 @@ void StopHandler::on_interrupt_stop(Tracee& tracee) {
 void StopHandler::sample_and_resume(Tracee& tracee) {
   const auto slot = tracee.slot;
   const bool wanted = slot != nullptr && slot->state == SlotState::stop_pending;
+  if (wanted) {
+    slot->has_come = true;
+  }
   const bool slept = tracee.blocked_wait != 0;
   const core::TimePoint reported_at = parts_.run.reported_at;
   const core::TimePoint asked_at{
@@ -170,6 +173,7 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
     if (slot->state.compare_exchange_strong(asked, SlotState::idle) && slot->by_signal) {
       --slot->guard->stops_in_flight;
     }
+    slot->has_come = false;
   } else if (slept) {
     parts_.meter.add_woken(core::Clock::now() - reported_at);
   }

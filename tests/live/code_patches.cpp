@@ -220,7 +220,8 @@ class Patcher {
         return false;
       }
     }
-    return guardian_ && stop() && prepare() && resume();
+    // A thread may still be in the code of a call that a killed one has begun.
+    return guardian_ && eventually([&] { return stop() && (prepare() || !resume()); }) && resume();
   }
   bool stop() {
     return std::all_of(threads_.begin(), threads_.end(),

@@ -35,7 +35,8 @@ void settle_discarded_stop(SampleSlot& slot) {
   const auto stat = read_stat(slot.thread.tid);
   const bool goes_on = stat && (stat->state == 'R' || stat->state == 'S' || stat->state == 'D');
   SlotState lost = SlotState::stop_pending;
-  if (goes_on && watch.saw_none() && slot.state.compare_exchange_strong(lost, SlotState::idle)) {
+  const bool is_lost = goes_on && watch.saw_none() && !slot.has_come;
+  if (is_lost && slot.state.compare_exchange_strong(lost, SlotState::idle)) {
     --slot.guard->stops_in_flight;
   }
 }

@@ -38,6 +38,8 @@ struct SampleSlot {
   std::atomic<std::int64_t> stop_requested_at{0};
   /// The pending stop is a SIGSTOP, which is counted at `guard`.
   std::atomic<bool> by_signal{false};
+  /// The thread is, or was, in the pending stop, which the ptrace thread is about to end.
+  std::atomic<bool> has_come{false};
   /// We single-step the thread: that is not time of its own.
   std::atomic<bool> stepped{false};
   /// A stop of ours woke the blocked thread, so it was scheduled although its wait goes on.

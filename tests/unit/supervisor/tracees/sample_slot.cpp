@@ -39,6 +39,13 @@ TEST_F(SettleDiscardedStop, keeps_a_stop_that_is_sent_again_after_a_call_of_ours
   EXPECT_EQ(slot_.state, SlotState::idle);
 }
 
+TEST_F(SettleDiscardedStop, keeps_a_stop_that_has_come_and_is_being_ended) {
+  slot_.has_come = true;
+  settle_discarded_stop(slot_);
+  EXPECT_EQ(slot_.state, SlotState::stop_pending);
+  EXPECT_EQ(guard_.stops_in_flight, 1);
+}
+
 TEST(DeferralWatch, sees_calls_that_are_made_meanwhile_or_have_begun_before) {
   const DeferralWatch none;
   EXPECT_TRUE(none.saw_none());
