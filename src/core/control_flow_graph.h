@@ -31,6 +31,9 @@ struct InstrumentationCandidates {
   std::vector<CandidateFunction> functions;
   /// Code outside of these functions is instrumented too, once control reaches it.
   bool is_whole = true;
+  /// What these call in the module returns a second time when longjmp comes there (setjmp):
+  /// addresses, sorted. Looked for where calls are traced.
+  std::vector<std::uint64_t> returning_twice{};
 };
 
 /// One basic block of a function: from a leader to the instruction that transfers control, or to

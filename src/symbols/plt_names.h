@@ -44,6 +44,15 @@ class PltNames {
   /// The symbol whose address the loader stores there; "" if there is none.
   [[nodiscard]] std::string_view name_in_slot(std::uint64_t slot) const;
   [[nodiscard]] std::size_t size() const { return stubs_.size(); }
+  /// Calls `use` with each stub's first byte and name.
+  template <typename Use>
+  void for_each(Use use) const {
+    for (const auto& [begin, stub] : stubs_) {
+      if (const auto target = slots_.find(stub.slot); target != slots_.end()) {
+        use(begin, target->second.name);
+      }
+    }
+  }
 
  private:
   struct Target {

@@ -63,6 +63,22 @@ TEST(Trace, has_each_call_with_its_end) {
   expect_calls({"exit"}, {{"ends_process", {{"at-end", 1}}}, {"main", {{"at-end", 1}}}});
 }
 
+TEST(Trace, ends_calls_that_longjmp_leaves_when_it_comes_back) {
+  for (const char* const via : {"auto", "int3", "copy"}) {
+    const TempDir directory;
+    const auto run =
+        profile(directory, {"--trace", "--via", via}, {target("trace_ways"), "longjmp-wait"});
+    ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    auto calls = calls_in(directory / "run");
+    for (const char* const left : {"between", "jumps_back"}) {
+      EXPECT_EQ(calls[left].closings, (Closings{{"unwound", 2}})) << via;
+      EXPECT_LT(calls[left].longest_ns, 300'000'000U) << left << " " << via;
+    }
+    EXPECT_EQ(calls["waits_behind_jump"].closings, (Closings{{"returned", 2}})) << via;
+    EXPECT_GE(calls["waits_behind_jump"].longest_ns, 300'000'000U) << via;
+  }
+}
+
 TEST(Trace, has_calls_of_handlers_and_coroutines_on_stacks_of_their_own) {
   expect_calls({"handler"}, {{"leaf", {{"returned", 3}}}, {"leaves_handler", {{"returned", 1}}}});
   expect_calls({"coroutine"}, {{"leaf", {{"returned", 7}}}, {"main", {{"returned", 1}}}});

@@ -13,6 +13,7 @@ namespace sp::end_to_end {
 
 struct Calls {
   std::uint64_t calls = 0;
+  std::uint64_t longest_ns = 0;                   // 0: none has a duration
   std::map<std::string, std::uint64_t> closings;  // those that there were
 };
 
@@ -26,6 +27,7 @@ inline std::map<std::string, Calls> calls_in(const std::string& directory) {
   for (const auto& row : report.value("rows", nlohmann::json::array())) {
     Calls& of = calls[row["name"]];
     of.calls = row["calls"];
+    of.longest_ns = row["max_ns"].is_number() ? row["max_ns"].get<std::uint64_t>() : 0;
     for (const auto& [closing, number] : row["closings"].items()) {
       if (number != 0) {
         of.closings[closing] = number;

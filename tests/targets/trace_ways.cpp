@@ -76,6 +76,14 @@ CALLED void sets_jump() {
   leaf(3);
 }
 
+CALLED void waits_behind_jump() {
+  if (setjmp(to_outer) == 0) {
+    between();
+  }
+  usleep(300'000);
+  leaf(3);
+}
+
 CALLED void handler(int) {
   leaf(5);
   siglongjmp(out_of_handler, 1);
@@ -202,6 +210,9 @@ int main(int argc, char** argv) {
     catches(3);
   } else if (is("longjmp")) {
     sets_jump();
+  } else if (is("longjmp-wait")) {
+    waits_behind_jump();
+    waits_behind_jump();
   } else if (is("handler")) {
     with_handler();
   } else if (is("tails")) {

@@ -15,6 +15,7 @@
 #include "rewriter/jump_targets.h"
 #include "rewriter/padding.h"
 #include "symbols/instrumentation_candidates.h"
+#include "symbols/returning_twice.h"
 #include "symbols/symbol_table.h"
 
 namespace sp::record {
@@ -84,7 +85,7 @@ core::InstrumentationCandidates StaticAnalysis::find_functions(const File& file,
         symbols::find_symbol_sources(file.image, file.path, file.root, options_.debug_directories),
         selection_);
   }
-  core::InstrumentationCandidates wanted{{}, false};
+  core::InstrumentationCandidates wanted{{}, false, symbols::find_returning_twice(file.image)};
   auto table = run_files::function_table(table_input(file));
   note_gone_rules(file, table);
   for (run_files::TabledFunction& one : table) {

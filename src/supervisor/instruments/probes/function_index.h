@@ -20,7 +20,8 @@ class FunctionIndex {
     bool is_whole = false;  // code outside of its known functions is instrumented too
     InstrumentedSince since;
     CodeAnalysis::File file{};
-    std::uint64_t bias = 0;  // to be added to the file's ELF addresses
+    std::uint64_t bias = 0;                        // to be added to the file's ELF addresses
+    std::vector<core::Address> returning_twice{};  // InstrumentationCandidates; sorted
   };
 
   void add_module(const Module& module) { modules_.push_back(module); }

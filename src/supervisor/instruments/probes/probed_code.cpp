@@ -122,7 +122,7 @@ void ProbedCode::instrument_function(std::span<const Address> entered,
       (trace_ && !trace_->has_places(*function))) {
     return;
   }
-  const core::ControlFlowGraph map = analyze(*function, entered);
+  const auto map = map_traced(functions_, *function, [&] { return analyze(*function, entered); });
   if (!function->has_known_end && !map.blocks.empty()) {
     function->bounds.end = map.blocks.back().last.next();
   }

@@ -47,7 +47,7 @@ struct ProbedFunction {
   bool has_exits = true;             // where it is left is a place, too (--trace)
   bool is_resolver = false;          // of an IFUNC
   bool has_known_end = true;  // false: of code without a symbol, which ends where its blocks do
-  std::vector<core::Address> landing_pads;
+  std::vector<core::Address> landing_pads;  // traced: and where setjmp returns
   State state = State::awaiting_entry;
   std::vector<core::Address> unresolved;  // indirect jumps with unknown targets
   bool are_jumps_looked_at = false;       // whether they may lead to unknown places

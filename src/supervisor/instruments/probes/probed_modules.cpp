@@ -30,6 +30,15 @@ std::vector<EventSled> events_of(const std::vector<core::Sled>& sleds, std::uint
   return events;
 }
 
+std::vector<Address> with_bias(const std::vector<std::uint64_t>& addresses, std::uint64_t bias) {
+  std::vector<Address> moved;
+  moved.reserve(addresses.size());
+  for (const std::uint64_t address : addresses) {
+    moved.push_back(Address{address + bias});
+  }
+  return moved;
+}
+
 /// `controlled` by begin.
 void take_control(ProbedFunction& function, const Controlled& controlled, std::uint64_t begin,
                   std::uint64_t bias, const FunctionTrace* recorder) {
@@ -55,7 +64,8 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
   const auto controlled =
       code.trace() && file.image ? code.analysis().controlled(file) : Controlled{};
   code.copies().forget_targets(mapped);
-  code.functions().add_module({mapped, plan.is_whole, since, std::move(file), bias});
+  code.functions().add_module(
+      {mapped, plan.is_whole, since, std::move(file), bias, with_bias(plan.returning_twice, bias)});
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
   std::vector<Address> known;  // with code that was reached elsewhere
@@ -71,9 +81,7 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
     }
     ProbedFunction& function = functions.emplace_back();
     function.bounds = bounds;
-    for (const std::uint64_t pad : planned.landing_pads) {
-      function.landing_pads.push_back(Address{pad + bias});
-    }
+    function.landing_pads = with_bias(planned.landing_pads, bias);
     function.since = since;
     function.is_part = planned.is_part && code.trace().has_value();
     function.is_resolver = planned.is_resolver;

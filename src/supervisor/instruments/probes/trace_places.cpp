@@ -1,6 +1,7 @@
 #include "supervisor/instruments/probes/trace_places.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,28 @@ TracePlace trace_place(const FunctionIndex& functions, const ProbedFunction& fun
   place.leaves = may_leave(functions, function, unresolved, last);
   place.event = event_at(function, last);
   return place;
+}
+
+core::ControlFlowGraph map_traced(const FunctionIndex& functions, ProbedFunction& function,
+                                  const std::function<core::ControlFlowGraph()>& analyze) {
+  core::ControlFlowGraph graph = analyze();
+  const FunctionIndex::Module* const module = functions.module_at(function.bounds.begin);
+  if (module == nullptr || module->returning_twice.empty()) {
+    return graph;
+  }
+  const auto& twice = module->returning_twice;
+  auto& pads = function.landing_pads;
+  const std::size_t before = pads.size();
+  for (const core::BasicBlock& block : graph.blocks) {
+    const Address back = block.last.next();
+    const bool calls_one = block.last.flow == Flow::call && block.last.target &&
+                           std::binary_search(twice.begin(), twice.end(), *block.last.target);
+    if (calls_one && function.bounds.contains(back) &&
+        std::find(pads.begin(), pads.end(), back) == pads.end()) {
+      pads.push_back(back);
+    }
+  }
+  return pads.size() == before ? graph : analyze();
 }
 
 core::ControlFlowGraph cut_at_places(core::ControlFlowGraph graph, const FunctionIndex& functions,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "core/address.h"
@@ -8,14 +9,14 @@
 #include "supervisor/instruments/probes/function_index.h"
 
 // Where a function that is traced has its breakpoints: on its first instruction, on each landing
-// pad, on each instruction by which it may be left for good, and on events of its own. Without
-// exits: on the first one, and on jumps back to it.
+// pad, behind each call of setjmp, on each instruction by which it may be left for good, and on
+// events of its own. Without exits: on the first one, and on jumps back to it.
 namespace sp::supervisor {
 
 /// What a block of a traced function is to the trace.
 struct TracePlace {
   bool enters = false;               // begins with the function's first instruction
-  bool resumes = false;              // begins with a landing pad
+  bool resumes = false;              // begins with a landing pad, or behind a call of setjmp
   bool leaves = false;               // ends with an instruction that may leave the function
   const EventSled* event = nullptr;  // ends with the jump over it, or with its call
 
@@ -31,6 +32,12 @@ struct TracePlace {
 [[nodiscard]] TracePlace trace_place(const FunctionIndex& functions, const ProbedFunction& function,
                                      const std::vector<core::Address>& unresolved,
                                      core::Address start, const core::Instruction& last);
+
+/// What `analyze` makes of the function. Where its module calls what returns twice, the places
+/// behind its calls of that are landing pads from then on.
+[[nodiscard]] core::ControlFlowGraph map_traced(
+    const FunctionIndex& functions, ProbedFunction& function,
+    const std::function<core::ControlFlowGraph()>& analyze);
 
 /// The graph with a block of its own for the first instruction of a block that is to have two
 /// breakpoints.
