@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "arch/native.h"
 #include "end_to_end/profiled.h"
@@ -73,6 +74,44 @@ TEST_F(TraceInCopies, has_all_events_where_threads_wait_for_room) {
       EXPECT_EQ(calls.at("fib").calls, kCalls) << run.outcome.text();
     }
   }
+}
+
+TEST_F(TraceInCopies, has_times_that_fit_those_of_breakpoints) {
+  const TempDir directory;
+  // What has a trigger keeps its breakpoints.
+  const auto traced =
+      profile(directory, {"--trace", "--wait-when-full", "--trigger", "calls_leaves@on"},
+              {target("trace_ways"), "cold-hot"});
+  ASSERT_EQ(traced.outcome.exit_status(), 0) << traced.outcome.text();
+  const auto copies = traced.files.run().at("probes").at("copies");
+  ASSERT_EQ(copies.at("functions"), 1) << "the leaf alone: " << copies.dump();
+  const std::string path = directory / "run";
+  const Outcome outcome = run({SP_PROGRAM, "convert", path, "-f", "chrome"});
+  ASSERT_EQ(outcome.exit_status(), 0) << outcome.text();
+  const auto json = nlohmann::json::parse(read_file(path + "/run.trace.json"), nullptr, false);
+  std::vector<std::string> open;
+  double before = 0;
+  int leaves = 0;
+  for (const auto& event : json.at("traceEvents")) {
+    if (event.at("ph") == "B") {
+      const std::string name = event.at("name");
+      if (name == "leaf") {
+        ++leaves;
+        ASSERT_FALSE(open.empty());
+        ASSERT_EQ(open.back(), "calls_leaves") << event.dump();
+      }
+      open.push_back(name);
+    } else if (event.at("ph") == "E") {
+      ASSERT_FALSE(open.empty());
+      open.pop_back();
+    } else {
+      continue;
+    }
+    ASSERT_LE(before, event.at("ts").get<double>()) << event.dump();
+    before = event.at("ts");
+  }
+  EXPECT_EQ(leaves, 12'000);
+  EXPECT_TRUE(open.empty());
 }
 
 TEST_F(TraceInCopies, gives_up_what_costs_more_than_is_allowed) {

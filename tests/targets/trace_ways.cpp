@@ -38,6 +38,10 @@ CALLED int fib(int n) {
 }
 CALLED void leaf(long value) { sink = value; }
 
+CALLED void calls_leaves(long n) {
+  for (long i = 0; i < n; ++i) leaf(i);
+}
+
 CALLED void throws(int n) {
   leaf(n);
   throw n;
@@ -206,6 +210,11 @@ int main(int argc, char** argv) {
   const auto is = [way](const char* name) { return strcmp(way, name) == 0; };
   if (is("fib")) {
     printf("%d\n", fib(static_cast<int>(n)));
+  } else if (is("cold-hot")) {
+    for (int i = 0; i < 6; ++i) {
+      calls_leaves(2'000);
+      usleep(1000);
+    }
   } else if (is("throw")) {
     catches(3);
   } else if (is("longjmp")) {
