@@ -9,14 +9,14 @@
 namespace sp::supervisor {
 namespace {
 
-std::atomic<std::uint64_t> begun = 0;
-std::atomic<std::uint64_t> ended = 0;
+std::atomic<std::uint64_t> g_begun = 0;
+std::atomic<std::uint64_t> g_ended = 0;
 
 }  // namespace
 
-DeferredStop::DeferredStop() { ++begun; }
+DeferredStop::DeferredStop() { ++g_begun; }
 
-DeferredStop::~DeferredStop() { ++ended; }
+DeferredStop::~DeferredStop() { ++g_ended; }
 
 void DeferredStop::send_again(pid_t tid) const {
   if (ours) {
@@ -27,8 +27,8 @@ void DeferredStop::send_again(pid_t tid) const {
   }
 }
 
-DeferralWatch::DeferralWatch() : ended_before_(ended) {}
+DeferralWatch::DeferralWatch() : ended_before_(g_ended) {}
 
-bool DeferralWatch::saw_none() const { return begun == ended_before_; }
+bool DeferralWatch::saw_none() const { return g_begun == ended_before_; }
 
 }  // namespace sp::supervisor
