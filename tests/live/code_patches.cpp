@@ -220,8 +220,7 @@ class Patcher {
         return false;
       }
     }
-    // A thread may still be in the code of a call that a killed one has begun.
-    return guardian_ && eventually([&] { return stop() && (prepare() || !resume()); }) && resume();
+    return guardian_ && stop() && prepare() && resume();
   }
   bool stop() {
     return std::all_of(threads_.begin(), threads_.end(),
