@@ -11,6 +11,7 @@
 #include "symbols/cold_part.h"
 #include "symbols/debug_files.h"
 #include "symbols/eh_frame.h"
+#include "symbols/elf_symbols.h"
 #include "symbols/go_functions.h"
 #include "symbols/mini_debug_info.h"
 
@@ -142,22 +143,13 @@ void for_each_function(const ElfSections& file, Use use) {
   for (const GoFunction& function : go_functions(file)) {
     use(function.name, function.begin, function.end - function.begin);
   }
-  for (const Section& table : file.all()) {
-    const Section* strings = file.at(table.link);
-    if ((table.type != SHT_SYMTAB && table.type != SHT_DYNSYM) || strings == nullptr) {
-      continue;
+  for_each_symbol(file, [&](std::string_view name, const Elf64_Sym& symbol) {
+    const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+    const bool is_elsewhere = symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS;
+    if ((type == STT_FUNC || type == STT_GNU_IFUNC) && !is_elsewhere) {
+      use(name, symbol.st_value, symbol.st_size);
     }
-    const auto names = file.bytes(*strings);
-    const auto bytes = file.bytes(table);
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= bytes.size(); at += sizeof(Elf64_Sym)) {
-      const auto symbol = *core::read_at<Elf64_Sym>(bytes, at);
-      const unsigned type = ELF64_ST_TYPE(symbol.st_info);
-      const bool is_elsewhere = symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS;
-      if ((type == STT_FUNC || type == STT_GNU_IFUNC) && !is_elsewhere) {
-        use(core::text_at(names, symbol.st_name), symbol.st_value, symbol.st_size);
-      }
-    }
-  }
+  });
 }
 
 bool by_begin(const Claim& a, const Claim& b) {

@@ -6,8 +6,8 @@
 #include <array>
 #include <string_view>
 
-#include "core/bytes.h"
 #include "symbols/elf_sections.h"
+#include "symbols/elf_symbols.h"
 #include "symbols/plt_names.h"
 
 namespace sp::symbols {
@@ -28,25 +28,16 @@ std::vector<std::uint64_t> find_returning_twice(
   const ElfSections own(image);
   std::vector<std::uint64_t> found;
   bool are_imported = false;
-  for (const Section& table : own.all()) {
-    const Section* strings = own.at(table.link);
-    if ((table.type != SHT_SYMTAB && table.type != SHT_DYNSYM) || strings == nullptr) {
-      continue;
+  for_each_symbol(own, [&](std::string_view name, const Elf64_Sym& symbol) {
+    if (!returns_twice(name)) {
+      return;
     }
-    const auto names = own.bytes(*strings);
-    const auto bytes = own.bytes(table);
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= bytes.size(); at += sizeof(Elf64_Sym)) {
-      const auto symbol = *core::read_at<Elf64_Sym>(bytes, at);
-      if (!returns_twice(core::text_at(names, symbol.st_name))) {
-        continue;
-      }
-      if (symbol.st_shndx == SHN_UNDEF) {
-        are_imported = true;
-      } else if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
-        found.push_back(symbol.st_value);
-      }
+    if (symbol.st_shndx == SHN_UNDEF) {
+      are_imported = true;
+    } else if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
+      found.push_back(symbol.st_value);
     }
-  }
+  });
   if (are_imported) {
     const PltNames stubs(own);
     stubs.for_each([&](std::uint64_t begin, std::string_view name) {
