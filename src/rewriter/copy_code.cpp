@@ -39,7 +39,6 @@ class CodeMaker {
     const auto sources = units_.code_of(unit);
     if (unit.is_loop_head) {
       continue_at(unit.start);
-      writer_.emit({}).is_padding = true;
     }
     writer_.made().units.push_back(writer_.size());
     writer_.set_counted(!unit.starts_block);

@@ -26,8 +26,6 @@ struct CopiedInstruction {
   bool is_entry = false;
   bool is_branching = false;    // core::CopyPoint::uncounted_branch
   bool is_transferred = false;  // core::CopyPoint's
-  /// May become a nop, which moves the loop head behind it: see lay_out().
-  bool is_padding = false;
 };
 
 /// A copy's code without addresses, unit after unit.

@@ -1,24 +1,17 @@
 #include "rewriter/copy_layout.h"
 
 #include "arch/x86_64/counter_code.h"
-#include "arch/x86_64/live_patch.h"
 
 namespace sp::rewriter {
 namespace {
 
 using core::Address;
 
-void add_up(CopyCode& code, Address at, std::vector<std::uint32_t>& offsets) {
+void add_up(const CopyCode& code, std::vector<std::uint32_t>& offsets) {
   std::uint32_t offset = 0;
   for (std::size_t i = 0; i < code.instructions.size(); ++i) {
-    CopiedInstruction& copied = code.instructions[i];
-    if (copied.is_padding) {
-      copied.code = arch::x86_64::LivePatch::is_seen_whole(at + offset)
-                        ? arch::x86_64::MovedInstruction{}
-                        : arch::x86_64::short_nop();
-    }
     offsets[i] = offset;
-    offset += copied.code.size;
+    offset += code.instructions[i].code.size;
   }
   offsets.back() = offset;
 }
@@ -46,7 +39,7 @@ bool widen_jumps(CopyCode& code, const std::vector<std::uint32_t>& offsets) {
 std::optional<std::vector<std::uint32_t>> lay_out(CopyCode& code, Address at) {
   std::vector<std::uint32_t> offsets(code.instructions.size() + 1);
   do {
-    add_up(code, at, offsets);
+    add_up(code, offsets);
   } while (widen_jumps(code, offsets));
   for (std::size_t i = 0; i < code.instructions.size(); ++i) {
     CopiedInstruction& copied = code.instructions[i];

@@ -8,9 +8,8 @@
 
 namespace sp::rewriter {
 
-/// Gives each instruction its place, from `at` on, and makes jumps as short as they can be. Padding
-/// moves loop heads to where their first bytes can be replaced as a whole. Returns their offsets,
-/// and the whole size at the end; nothing if a displacement does not reach.
+/// Gives each instruction its place, from `at` on, and makes jumps as short as they can be. Returns
+/// their offsets, and the whole size at the end; nothing if a displacement does not reach.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> lay_out(CopyCode& code, core::Address at);
 
 }  // namespace sp::rewriter

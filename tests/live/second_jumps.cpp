@@ -23,6 +23,12 @@
 namespace sp::supervisor {
 namespace {
 
+constexpr bool kIsX86 = arch::Native::kBreakpoint.size() == 1;
+/// A jump to itself.
+constexpr std::array<std::byte, 4> kLoop =
+    kIsX86 ? std::array{std::byte{0xEB}, std::byte{0xFE}, std::byte{0x55}, std::byte{0x55}}
+           : std::array{std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0x14}};
+
 /// A child that loops: in the place of a second jump, or elsewhere. Has that place at the address
 /// at which this process has it.
 class Looping {
@@ -30,7 +36,6 @@ class Looping {
   explicit Looping(bool in_place)
       : place_(::mmap(nullptr, core::kPageSize, PROT_READ | PROT_WRITE | PROT_EXEC,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    constexpr auto& kLoop = arch::NativeLivePatch::kWait;
     change_ = {core::Address{reinterpret_cast<std::uintptr_t>(place_)},
                CodeChange::kLongest,
                {},

@@ -28,8 +28,8 @@ struct RescueCode {
   static constexpr std::size_t kDisarmedAt = 0x24;
   static constexpr std::array<std::byte, 4> kDisarmed = {std::byte{0x0F}, std::byte{0x00},
                                                          std::byte{0x00}, std::byte{0x14}};
-  /// At kRescueAt, kPatient makes "rescue" out of reach, however often the handler was called.
-  static constexpr std::size_t kRescueAt = 0x58;
+  /// At kPatienceAt, kPatient makes "rescue" out of reach, however often the handler was called.
+  static constexpr std::size_t kPatienceAt = 0x58;
   static constexpr std::array<std::byte, 4> kPatient = {std::byte{0x1F}, std::byte{0x20},
                                                         std::byte{0x03}, std::byte{0xD5}};  // nop
   static constexpr std::array<std::byte, 4> kImpatient = {std::byte{0x22}, std::byte{0x05},

@@ -65,12 +65,6 @@ MovedInstruction pop_register(unsigned reg) {
   return pop;
 }
 
-MovedInstruction short_nop() {
-  MovedInstruction nop;
-  nop.append({0x90});
-  return nop;
-}
-
 MovedInstruction long_nop() {
   MovedInstruction nop;
   nop.append({0x0F, 0x1F, 0x44, 0x00, 0x00});

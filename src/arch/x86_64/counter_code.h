@@ -22,8 +22,7 @@ namespace sp::arch::x86_64 {
 [[nodiscard]] MovedInstruction push_register(unsigned reg);
 [[nodiscard]] MovedInstruction pop_register(unsigned reg);
 
-/// A nop of one byte, and one of five.
-[[nodiscard]] MovedInstruction short_nop();
+/// A nop of five bytes.
 [[nodiscard]] MovedInstruction long_nop();
 
 }  // namespace sp::arch::x86_64

@@ -96,8 +96,13 @@ class BreakpointTable {
   }
   /// There is or was a breakpoint at `address`: a trap there may be reported after its removal.
   [[nodiscard]] bool is_known_site(core::Address address) const {
-    return sites_.contains(address) || moved_traps_.contains(address);
+    return sites_.contains(address) || moved_traps_.contains(address) || is_hold(address);
   }
+  /// A jump at `address` changes, or did: a thread that ran into the breakpoint that held it goes
+  /// back there.
+  void add_hold(core::Address address) { holds_.insert(address); }
+  void remove_hold(core::Address address) { holds_.erase(address); }
+  [[nodiscard]] bool is_hold(core::Address address) const { return holds_.contains(address); }
   /// A thread that has met a breakpoint was moved before its trap was served: the trap will be
   /// reported as if the breakpoint had been at `address`, where none is.
   void note_moved_trap(core::Address address) { moved_traps_.insert(address); }
@@ -241,6 +246,7 @@ class BreakpointTable {
   std::unordered_map<core::Address, BreakpointSite> sites_;
   ForgottenSites forgotten_;
   std::unordered_multiset<core::Address> moved_traps_;
+  std::unordered_set<core::Address> holds_;
   std::uint64_t insertions_ = 0;
   bool is_registered_ = false;  // with the guardian
 };

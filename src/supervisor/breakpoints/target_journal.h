@@ -24,6 +24,13 @@ class TargetJournal {
  public:
   using EntryId = std::uint32_t;
   static constexpr EntryId kNoEntry = std::numeric_limits<EntryId>::max();
+  /// As it stands in the target. Address 0 ends the list.
+  struct Entry {
+    std::uint64_t address = 0;
+    std::uint32_t original = 0;
+    RestoreOrder order = RestoreOrder::first;
+    bool operator==(const Entry&) const = default;
+  };
 
   /// `place`: read-only zeros in the target.
   void begin(core::AddressRange place);
@@ -42,13 +49,6 @@ class TargetJournal {
   void complete(const TargetMemory& child);
 
  private:
-  struct Entry {
-    std::uint64_t address = 0;
-    std::uint32_t original = 0;
-    RestoreOrder order = RestoreOrder::first;
-    bool operator==(const Entry&) const = default;
-  };
-
   [[nodiscard]] bool write_one(const TargetMemory& memory, EntryId id) const;
   [[nodiscard]] bool write_from(const TargetMemory& memory, std::size_t first) const;
 

@@ -15,6 +15,7 @@
 #include "arch/native.h"
 #include "core/log.h"
 #include "core/page.h"
+#include "supervisor/breakpoints/left_breakpoints.h"
 #include "supervisor/injection/code_cave.h"
 #include "supervisor/injection/remote_stops.h"
 #include "supervisor/injection/remote_syscall.h"
@@ -136,6 +137,7 @@ void install(BreakpointTable& code, pid_t tid) {
     before = handler.program;  // an exec has made it that, or our calls have
   }
   if (before.has_handler() && may_replace(code, before.handler)) {
+    await_restoration(code.memory(), Address{before.handler});
     before = {};
   }
   const bool is_ready = known && !before.has_handler() &&

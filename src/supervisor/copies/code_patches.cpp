@@ -54,7 +54,7 @@ core::Result<void> CodePatches::check(std::span<const CodeChange> jumps) {
     return core::fail("jumps to copies overlap");
   }
   for (const CodeChange& jump : jumps) {
-    SP_CHECK(jump.size >= arch::NativeLivePatch::kWait.size() && jump.size <= CodeChange::kLongest);
+    SP_CHECK(jump.size >= arch::NativeLivePatch::kHold.size() && jump.size <= CodeChange::kLongest);
     std::array<std::byte, CodeChange::kLongest> original{};
     const bool is_original =
         code_.fetch(jump.address, std::span(original).first(jump.size)) == jump.size &&
@@ -77,32 +77,11 @@ core::Result<void> CodePatches::check(std::span<const CodeChange> jumps) {
              : core::fail("jumps to copies: the program has changed its code");
 }
 
-bool CodePatches::announce_trap(Address address, std::span<const std::byte> there) {
-  TargetJournal& journal = code_.target_journal();
-  if (!is_held_by_breakpoint(address) || journal.place().size() == 0) {
-    return true;
-  }
-  const auto own = trap_entries_.try_emplace(address, TargetJournal::kNoEntry).first;
-  const BreakpointSite* const site = code_.site_at(address);
-  auto id = site != nullptr ? site->target_entry : TargetJournal::kNoEntry;
-  if (id == TargetJournal::kNoEntry) {
-    if (own->second == TargetJournal::kNoEntry) {
-      own->second = journal.add(address, there, RestoreOrder::never);
-    }
-    id = own->second;
-  }
-  if (id == TargetJournal::kNoEntry) {
-    return false;
-  }
-  return journal.set_order(code_.memory(), id, RestoreOrder::never) &&
-         journal.flush(code_.memory());
-}
-
 Journal::EntryId CodePatches::add_to_journals(const CodeChange& undo,
                                               std::span<const std::byte> there) {
   code_.register_memory();
-  const bool is_told = undo.is_second || announce_trap(undo.address, there);
-  return is_told ? guardian_.journal().add_change(code_.space(), undo) : Journal::kNoEntry;
+  return holds_.add(undo, there) ? guardian_.journal().add_change(code_.space(), undo)
+                                 : Journal::kNoEntry;
 }
 
 core::Result<void> CodePatches::take_steps(std::span<const CodeChange> changes,
@@ -150,6 +129,9 @@ core::Result<void> CodePatches::apply(std::vector<CodeChange> jumps, const StopW
       entries.pop_back();
       result = core::fail("a journal of changed code is full");
     }
+  }
+  if (result && !holds_.flush()) {
+    result = core::fail_errno("writing to the target's journal");
   }
   if (result) {
     result = take_steps(jumps, stop_woken);
@@ -209,7 +191,7 @@ bool CodePatches::add_exits(std::span<const CodeChange> exits) {
     }
     exits_[exit.address] = {exit, id};
   }
-  return true;
+  return holds_.flush();
 }
 
 void CodePatches::remove_exits(core::AddressRange range) {
@@ -288,13 +270,7 @@ void CodePatches::forget(core::AddressRange range) {
     return is_inside;
   });
   remove_exits(range);
-  std::erase_if(trap_entries_, [&](const auto& entry) {
-    const bool is_inside = range.contains(entry.first);
-    if (is_inside) {
-      code_.target_journal().remove(code_.memory(), entry.second);
-    }
-    return is_inside;
-  });
+  holds_.forget(range);
 }
 
 }  // namespace sp::supervisor

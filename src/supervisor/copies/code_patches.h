@@ -10,6 +10,7 @@
 #include "core/address.h"
 #include "core/result.h"
 #include "supervisor/breakpoints/breakpoint_table.h"
+#include "supervisor/copies/hold_places.h"
 #include "supervisor/guardian/code_change.h"
 #include "supervisor/guardian/guardian.h"
 
@@ -34,10 +35,7 @@ namespace sp::supervisor {
 /// has to.
 ///
 /// A child that is not traced (CLONE_UNTRACED) keeps the jumps that it was born with, and its
-/// copies, which need nobody. Nothing of them is in the target's own journal, from which the
-/// injected handler restores, except for the few that are held by a breakpoint: those the handler
-/// knows, so that a thread that meets one waits for the guardian, and never restores, because that
-/// would put one byte of the original in front of a jump's remaining ones.
+/// copies, which need nobody.
 class CodePatches {
  public:
   /// Stops the threads that have woken since. False if that failed, or one stands within a jump:
@@ -72,10 +70,6 @@ class CodePatches {
 
   /// A jump begins there.
   [[nodiscard]] bool is_patched(core::Address address) const { return jumps_.contains(address); }
-  /// A thread that traps there has woken in the middle of a change: it goes back to this address.
-  [[nodiscard]] bool may_trap_at(core::Address address) const {
-    return trap_entries_.contains(address);
-  }
   [[nodiscard]] std::size_t size() const { return jumps_.size(); }
 
   /// Removes the jumps from a forked child's copy of the memory, whose only thread is stopped. Call
@@ -99,7 +93,6 @@ class CodePatches {
   /// `undo`: what the guardian is to do. kNoEntry if a journal is full.
   [[nodiscard]] Journal::EntryId add_to_journals(const CodeChange& undo,
                                                  std::span<const std::byte> there);
-  [[nodiscard]] bool announce_trap(core::Address address, std::span<const std::byte> there);
   [[nodiscard]] core::Result<void> take_steps(std::span<const CodeChange> changes,
                                               const StopWoken& stop_woken) const;
   void undo(std::span<const CodeChange> changes) const;
@@ -110,9 +103,7 @@ class CodePatches {
   std::unordered_map<core::Address, Entry> jumps_;
   std::vector<Entry> removed_;
   std::map<core::Address, Entry> exits_;
-  /// Where a thread may be held by a breakpoint, and the entry in the target's journal if that is
-  /// not a site's.
-  std::unordered_map<core::Address, TargetJournal::EntryId> trap_entries_;
+  HoldPlaces holds_{code_};
 };
 
 }  // namespace sp::supervisor

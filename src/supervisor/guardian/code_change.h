@@ -12,8 +12,7 @@
 /// for jumps from the original code into copies of it, and by the guardian to take them back.
 ///
 /// In three steps, for all changes at once:
-///   hold  who comes to the first byte waits there: a jump to itself, or a breakpoint where the two
-///         bytes of that jump lie in two cache lines and so could be seen torn;
+///   hold  who comes to the first byte waits there, at Native::LivePatch::kHold;
 ///   tail  the bytes behind that;
 ///   head  the first bytes, which lets the waiting go on.
 /// Between two steps every CPU that may execute the code has to have entered the kernel, so that
@@ -27,7 +26,7 @@ struct CodeChange {
   static constexpr std::size_t kLongest = 8;
 
   core::Address address;
-  std::size_t size = 0;  // at least that of Native::LivePatch::kWait
+  std::size_t size = 0;  // at least that of Native::LivePatch::kHold
   std::array<std::byte, kLongest> from{};
   std::array<std::byte, kLongest> to{};
   /// A jump that nothing but another jump of ours leads to. It lies in bytes that are executed,
@@ -39,8 +38,6 @@ struct CodeChange {
   [[nodiscard]] CodeChange reversed() const { return {address, size, to, from, is_second}; }
 };
 
-/// Threads that come to its first byte meanwhile meet a breakpoint.
-[[nodiscard]] bool is_held_by_breakpoint(core::Address address);
 /// At any moment of the change, each byte is the old one, the new one or one that `hold` writes. If
 /// not, somebody else has written there.
 [[nodiscard]] bool is_of_change(const CodeChange& change, std::span<const std::byte> there);

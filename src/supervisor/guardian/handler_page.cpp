@@ -32,7 +32,7 @@ void disarm_handler(const SpaceMemory& memory, std::uint64_t superprofiler) {
 }
 
 void set_patience(const SpaceMemory& memory, std::uint64_t superprofiler, bool patient) {
-  write_code(memory, superprofiler, Rescue::kRescueAt,
+  write_code(memory, superprofiler, Rescue::kPatienceAt,
              patient ? Rescue::kPatient : Rescue::kImpatient);
 }
 

@@ -176,13 +176,10 @@ void complete_changes(std::span<Work> works) {
 
 /// As changes, of at least what it takes to wait there.
 std::vector<CodeChange> changes_of(const Work& work, HeldGates& held) {
-  constexpr auto& kWait = arch::NativeLivePatch::kWait;
+  constexpr auto& kHold = arch::NativeLivePatch::kHold;
   std::vector<CodeChange> changes;
   for (const Breakpoint& gate : work.gates) {
-    changes.push_back({core::Address{gate.address},
-                       std::max(kBytes, arch::NativeLivePatch::kWait.size()),
-                       {},
-                       {}});
+    changes.push_back({core::Address{gate.address}, std::max(kBytes, kHold.size()), {}, {}});
   }
   std::vector<CodeChange> there;
   for (const FoundBytes& found : read_changes(work.memory.descriptor, changes)) {
@@ -199,7 +196,7 @@ std::vector<CodeChange> changes_of(const Work& work, HeldGates& held) {
       there.push_back(change);
     } else if (const auto before = held.find(place);
                before != held.end() &&
-               std::equal(kWait.begin(), kWait.end(), found.there.begin())) {
+               std::equal(kHold.begin(), kHold.end(), found.there.begin())) {
       change.to = before->second;
       there.push_back(change);
     }

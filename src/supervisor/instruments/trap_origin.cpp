@@ -59,7 +59,7 @@ Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& regi
   }
   if (origin == TrapOrigin::target && site == nullptr && facts.si_code &&
       Native::is_breakpoint_code(*facts.si_code) &&
-      (code.forget_moved_trap(trap) || code.remove_written_back(trap))) {
+      (code.forget_moved_trap(trap) || code.is_hold(trap) || code.remove_written_back(trap))) {
     adjust_pc(tid, registers);
     return {TrapOrigin::removed_breakpoint, nullptr};
   }

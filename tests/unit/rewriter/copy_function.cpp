@@ -306,32 +306,6 @@ TEST_F(CopyFunction, has_room_for_an_exit_where_the_counter_cannot_be_first) {
   EXPECT_EQ(with_own->exits[0].room, 7);
 }
 
-TEST_F(CopyFunction, has_no_loop_head_across_two_cache_lines) {
-  HandMade function(kLoop);
-  const auto usual = copy_function(*function, kPlace);
-  ASSERT_TRUE(usual);
-  int padded = 0;
-  for (std::uint64_t shift = 0; shift < 64; ++shift) {
-    core::CopyPlace place = kPlace;
-    place.at = place.at + shift;
-    const auto copy = copy_function(*function, place);
-    ASSERT_TRUE(copy);
-    EXPECT_EQ(difference(*function, *copy), "");
-    EXPECT_NE(copy->exits[0].at.value() % 64, 63U);
-    if (copy->code.size() == usual->code.size()) {
-      continue;
-    }
-    ++padded;
-    const auto padding = copy->to_original(copy->exits[0].at - 1);
-    ASSERT_TRUE(padding);
-    EXPECT_EQ(padding->original, kStart + 2);
-    EXPECT_EQ(padding->block, 1U);
-    EXPECT_FALSE(padding->is_counted);
-    EXPECT_EQ(copy->to_copy(kStart + 2), copy->exits[0].at);
-  }
-  EXPECT_EQ(padded, 1);
-}
-
 TEST_F(CopyFunction, refuses_what_it_cannot_prove) {
   const std::vector<std::pair<const char*, CopyRefusal>> refused = {
       {"65 48 8b 04 25 00 00 00 00 c3", CopyRefusal::uses_counter_segment},  // mov %gs:0,%rax

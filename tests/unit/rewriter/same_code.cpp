@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "arch/x86_64/decoder.h"
-#include "arch/x86_64/live_patch.h"
 
 namespace sp::rewriter {
 namespace {
@@ -267,8 +266,7 @@ class Comparison {
       const Text jump = disassembler_.read(exit.bytes, exit.at);
       if (!point || point->original != exit.original || point->is_counted ||
           point->undo != core::CopyUndo{} || text_in_copy(exit.at).size < exit.room ||
-          exit.room < exit.size || jump.size != exit.size || jump.target != exit.original ||
-          !arch::x86_64::LivePatch::is_seen_whole(exit.at)) {
+          exit.room < exit.size || jump.size != exit.size || jump.target != exit.original) {
         return fmt::format("exit at {:x}", exit.at.value());
       }
       places.insert(exit.at);

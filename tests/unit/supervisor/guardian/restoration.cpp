@@ -22,7 +22,7 @@ using core::Address;
 
 constexpr auto& kBreakpoint = arch::Native::kBreakpoint;
 constexpr std::uint64_t kPage = 4096;
-constexpr std::size_t kJump = NativeLivePatch::kWait.size() == 2 ? 5 : 4;
+constexpr std::size_t kJump = NativeLivePatch::kHoldTraps ? 5 : 4;
 
 /// A file in place of a process's memory. Each byte of the original is its address modulo 61.
 struct Restoration : ::testing::Test {
@@ -132,9 +132,8 @@ TEST_F(Restoration, takes_any_mixture_of_bytes_back) {
         const auto kind = random() % 3;
         if (kind == 1) {
           bytes[i] = change.from[i];
-        } else if (kind == 2 && i < NativeLivePatch::kWait.size()) {
-          bytes[i] = is_held_by_breakpoint(change.address) && i == 0 ? kBreakpoint[0]
-                                                                     : NativeLivePatch::kWait[i];
+        } else if (kind == 2 && i < NativeLivePatch::kHold.size()) {
+          bytes[i] = NativeLivePatch::kHold[i];
         }
       }
       write(place, bytes);
@@ -241,7 +240,7 @@ TEST_F(Restoration, restores_children_that_were_forked_while_threads_waited_at_g
   write(kGate, kBreakpoint);
   restore();
   EXPECT_TRUE(memory() == original);
-  write(kGate, NativeLivePatch::kWait);  // what a child has
+  write(kGate, NativeLivePatch::kHold);  // what a child has
   restore();
   EXPECT_TRUE(memory() == original);
 }
@@ -250,7 +249,11 @@ TEST_F(Restoration, leaves_jumps_of_a_program_to_themselves_where_no_gate_was) {
   constexpr std::uint64_t kGate = kPage + 24;
   const auto gate_bytes = std::span(original).subspan(kGate, kBreakpoint.size());
   (void)journal.add(space, Address{kGate}, gate_bytes, true);
-  write(kGate, NativeLivePatch::kWait);
+  if (NativeLivePatch::kHoldTraps) {
+    write(kGate, std::array{std::byte{0xEB}, std::byte{0xFE}});
+  } else {
+    write(kGate, NativeLivePatch::kHold);
+  }
   const auto before = memory();
   restore();
   EXPECT_TRUE(memory() == before);
