@@ -1,11 +1,14 @@
 #include "supervisor/guardian/code_change.h"
 
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "arch/native.h"
@@ -119,6 +122,30 @@ bool take_step(int memory, std::span<const CodeChange> changes, ChangeStep step)
     is_written = there.is_read() && there.write() && is_written;
   });
   return is_written;
+}
+
+bool visit_every_cpu() {
+  constexpr int kFew = 4;
+  cpu_set_t before;
+  cpu_set_t allowed;
+  std::memset(&allowed, 0xFF, sizeof allowed);
+  if (::sched_getaffinity(0, sizeof before, &before) != 0 ||
+      ::sched_setaffinity(0, sizeof allowed, &allowed) != 0) {
+    return false;
+  }
+  const int online = ::get_nprocs();
+  bool is_done = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+                 CPU_COUNT(&allowed) == online &&
+                 (online <= kFew || ::sched_getscheduler(0) == SCHED_FIFO);
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE && is_done; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(cpu, &one);
+      is_done = ::sched_setaffinity(0, sizeof one, &one) == 0;
+    }
+  }
+  return ::sched_setaffinity(0, sizeof before, &before) == 0 && is_done;
 }
 
 void wait_for_every_cpu() {

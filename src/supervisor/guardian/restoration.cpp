@@ -137,6 +137,12 @@ void restore_breakpoints(Work& work) {
   restore_all(work.memory.descriptor, unclear);
 }
 
+void synchronize_cpus() {
+  if (!visit_every_cpu()) {
+    wait_for_every_cpu();
+  }
+}
+
 /// A thread may have lost its CPU between a jump, which is held now, and the second one: waits
 /// until each has had a CPU since, or is stopped elsewhere. One that is stopped there all the time
 /// is not waited for.
@@ -163,7 +169,7 @@ void wait_for_second_jumps(std::span<const Work> works) {
 void complete_changes(std::span<Work> works) {
   for (const ChangeStep step : {ChangeStep::hold, ChangeStep::tail, ChangeStep::head}) {
     if (step != ChangeStep::hold) {
-      wait_for_every_cpu();
+      synchronize_cpus();
     }
     if (step == ChangeStep::tail) {
       wait_for_second_jumps(works);
@@ -219,7 +225,8 @@ void restore_gates(std::span<const Work> works, HeldGates& held) {
   }
   for (const ChangeStep step : {ChangeStep::hold, ChangeStep::head}) {
     if (step == ChangeStep::head) {
-      wait_for_every_cpu();
+      synchronize_cpus();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // who was not patient yet is now
     }
     for (std::size_t i = 0; i < works.size(); ++i) {
       (void)take_step(works[i].memory.descriptor, all[i], step);

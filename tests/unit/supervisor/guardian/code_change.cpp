@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -126,6 +128,20 @@ TEST(CodeChange, of_a_second_jump_lets_nobody_wait) {
   EXPECT_EQ(there(ChangeStep::hold, change.reversed()), jump);
   EXPECT_EQ(there(ChangeStep::tail, change.reversed()), old);
   EXPECT_EQ(there(ChangeStep::head, change.reversed()), old);
+}
+
+TEST(CodeChange, is_followed_by_a_visit_to_every_cpu) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  const bool may_visit = CPU_COUNT(&before) == ::get_nprocs() && ::get_nprocs() <= 4;
+  if (may_visit) {
+    EXPECT_TRUE(visit_every_cpu());
+  } else {
+    (void)visit_every_cpu();
+  }
+  cpu_set_t after;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
 TEST(CodeChange, cannot_be_written_where_there_is_no_memory) {
