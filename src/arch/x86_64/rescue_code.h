@@ -23,13 +23,14 @@ struct RescueCode {
   static constexpr std::size_t kTries = 0x1f48;  // how often it was called, 32 bits
   static constexpr std::size_t kBreakpoints =
       0x2000;  // address, original bytes, 1 for a gate, 2: never restored; ..; 0
-  static constexpr std::size_t kRestorer = 0x203;
+  static constexpr std::size_t kRestorer = 0x1ef;
   /// What stands at kDisarmedAt once all breakpoints are removed: a jump to "unknown". One byte is
   /// another one, so that no CPU executes it in part.
   static constexpr std::size_t kDisarmedAt = 0x22;
   static constexpr std::array<std::byte, 2> kDisarmed = {std::byte{0xEB}, std::byte{0x3E}};
-  /// At kPatienceAt, kPatient makes threads wait for the guardian in the handler, and not at their
-  /// breakpoints, and "rescue" out of reach, however often the handler was called.
+  /// At kPatienceAt, kPatient makes threads wait in the handler until the guardian takes that back,
+  /// and not at their breakpoints. Without system calls, for those could be forbidden by now. Who
+  /// has waited for seconds goes on to "rescue".
   static constexpr std::size_t kPatienceAt = 0x4f;
   static constexpr std::array<std::byte, 2> kPatient = {std::byte{0xEB}, std::byte{0x67}};
   static constexpr std::array<std::byte, 2> kImpatient = {std::byte{0xEB}, std::byte{0x00}};
@@ -60,7 +61,7 @@ struct RescueCode {
       0x81, 0x3D, 0xED, 0x1E, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00,  // cmpl $0x4000,
                                                                    // handler+TRIES(%rip)
       0x72, 0x11,                                                  // jb out
-      0xE9, 0xA0, 0x00, 0x00, 0x00,                                // jmp rescue
+      0xE9, 0x8C, 0x00, 0x00, 0x00,                                // jmp rescue
       0x80, 0x38, 0xCC,                                            // unknown: cmpb $0xCC, (%rax)
       0x74, 0x08,                                                  // je own
       0x48, 0x89, 0x82, 0xA8, 0x00, 0x00, 0x00,                    // mov %rax, 0xa8(%rdx)
@@ -70,12 +71,12 @@ struct RescueCode {
       0x7E, 0x14,                                                  // jle by_user
       0x3D, 0x80, 0x00, 0x00, 0x00,                                // cmp $0x80, %eax
       0x75, 0xF1,                                                  // jne out; the end of a step
-      0xE8, 0x62, 0x00, 0x00, 0x00,                                // call reset
+      0xE8, 0x4E, 0x00, 0x00, 0x00,                                // call reset
       0x48, 0xFF, 0x8A, 0xA8, 0x00, 0x00, 0x00,        // decq 0xa8(%rdx); int3 traps once more
       0xC3,                                            // ret
       0x48, 0x83, 0x3D, 0x0E, 0x02, 0x00, 0x00, 0x01,  // by_user: cmpq $1, handler+PROGRAM(%rip);
       0x74, 0xDA,                                      // je out
-      0xE8, 0x4B, 0x00, 0x00, 0x00,                    // call reset
+      0xE8, 0x37, 0x00, 0x00, 0x00,                    // call reset
       0xB8, 0x27, 0x00, 0x00, 0x00,                    // mov $39, %eax; getpid
       0x0F, 0x05,                                      // syscall
       0x89, 0xC7,                                      // mov %eax, %edi
@@ -86,105 +87,100 @@ struct RescueCode {
       0xB8, 0xEA, 0x00, 0x00, 0x00,                    // mov $234, %eax; tgkill
       0x0F, 0x05,                                      // syscall
       0xC3,                                            // ret
-      0x41, 0xB8, 0x20, 0x4E, 0x00, 0x00,              // wait: mov $20000, %r8d; 2 s at the least
-      0x68, 0xA0, 0x86, 0x01, 0x00,                    // again: pushq $100000; 0.1 ms
-      0x6A, 0x00,                                      // pushq $0
-      0x48, 0x89, 0xE7,                                // mov %rsp, %rdi
-      0x31, 0xF6,                                      // xor %esi, %esi
-      0xB8, 0x23, 0x00, 0x00, 0x00,                    // mov $35, %eax; nanosleep
-      0x0F, 0x05,                                      // syscall
-      0x48, 0x83, 0xC4, 0x10,                          // add $16, %rsp
-      0x80, 0x3D, 0x74, 0xFF, 0xFF, 0xFF, 0x00,        // cmpb $0, handler+PATIENCE+1(%rip)
-      0x74, 0x90,                                      // je out
-      0x41, 0xFF, 0xC8,                                // dec %r8d
-      0x75, 0xDB,                                      // jnz again
-      0xC3,                                            // ret
-      0x52,                                            // reset: push %rdx
-      0xB8, 0x0D, 0x00, 0x00, 0x00,                    // mov $13, %eax
-      0xBF, 0x05, 0x00, 0x00, 0x00,                    // mov $5, %edi
-      0x48, 0x8D, 0x35, 0xCA, 0x01, 0x00, 0x00,        // lea handler+DEFAULT(%rip), %rsi
-      0x31, 0xD2,                                      // xor %edx, %edx
-      0x41, 0xBA, 0x08, 0x00, 0x00, 0x00,              // mov $8, %r10d
-      0x0F, 0x05,                                      // syscall
-      0x5A,                                            // pop %rdx
-      0xC3,                                            // ret
-      0x49, 0x89, 0xC7,                                // rescue: mov %rax, %r15
-      0xB8, 0x01, 0x01, 0x00, 0x00,                    // mov $257, %eax; openat
-      0xBF, 0x9C, 0xFF, 0xFF, 0xFF,                    // mov $-100, %edi
-      0x48, 0x8D, 0x35, 0xDC, 0x00, 0x00, 0x00,        // lea path(%rip), %rsi
-      0xBA, 0x02, 0x00, 0x08, 0x00,                    // mov $0x80002, %edx; O_RDWR | O_CLOEXEC
-      0x45, 0x31, 0xD2,                                // xor %r10d, %r10d
-      0x0F, 0x05,                                      // syscall
-      0x89, 0xC3,                                      // mov %eax, %ebx
-      0x31, 0xED,                                      // xor %ebp, %ebp; first all but the gates
-      0x4C, 0x8D, 0x25, 0xD5, 0x1E, 0x00, 0x00,        // pass: lea handler+LIST(%rip), %r12
-      0x4D, 0x8B, 0x2C, 0x24,                          // each: mov (%r12), %r13
-      0x4D, 0x85, 0xED,                                // test %r13, %r13
-      0x74, 0x71,                                      // jz next_pass
-      0x4D, 0x8D, 0x74, 0x24, 0x08,                    // lea 8(%r12), %r14
-      0x49, 0x83, 0xC4, 0x10,                          // add $16, %r12
-      0x41, 0x3B, 0x6E, 0x04,                          // cmp 4(%r14), %ebp
-      0x75, 0xE8,                                      // jne each
-      0x85, 0xDB,                                      // test %ebx, %ebx
-      0x78, 0x36,                                      // js by_mprotect
-      0x50,                                            // push %rax
-      0x89, 0xDF,                                      // mov %ebx, %edi
-      0x48, 0x89, 0xE6,                                // mov %rsp, %rsi
-      0xBA, 0x01, 0x00, 0x00, 0x00,                    // mov $1, %edx
-      0x4D, 0x89, 0xEA,                                // mov %r13, %r10
-      0xB8, 0x11, 0x00, 0x00, 0x00,                    // mov $17, %eax; pread64
-      0x0F, 0x05,                                      // syscall
-      0x59,                                            // pop %rcx
-      0x83, 0xF8, 0x01,                                // cmp $1, %eax
-      0x75, 0xC9,                                      // jne each
-      0x80, 0xF9, 0xCC,                                // cmp $0xCC, %cl
-      0x75, 0xC4,                                      // jne each
-      0x89, 0xDF,                                      // mov %ebx, %edi
-      0x4C, 0x89, 0xF6,                                // mov %r14, %rsi
-      0xBA, 0x01, 0x00, 0x00, 0x00,                    // mov $1, %edx
-      0x4D, 0x89, 0xEA,                                // mov %r13, %r10
-      0xB8, 0x12, 0x00, 0x00, 0x00,                    // mov $18, %eax; pwrite64
-      0x0F, 0x05,                                      // syscall
-      0xEB, 0xAE,                                      // jmp each
-      0xBA, 0x07, 0x00, 0x00, 0x00,                    // by_mprotect: mov $7, %edx
-      0xE8, 0x54, 0x00, 0x00, 0x00,                    // call protect
-      0x85, 0xC0,                                      // test %eax, %eax
-      0x75, 0xA0,                                      // jnz each
-      0x41, 0x80, 0x7D, 0x00, 0xCC,                    // cmpb $0xCC, (%r13)
-      0x75, 0x07,                                      // jne restored
-      0x41, 0x8A, 0x06,                                // mov (%r14), %al
-      0x41, 0x88, 0x45, 0x00,                          // mov %al, (%r13)
-      0xBA, 0x05, 0x00, 0x00, 0x00,                    // restored: mov $5, %edx
-      0xE8, 0x38, 0x00, 0x00, 0x00,                    // call protect
-      0xEB, 0x86,                                      // jmp each
-      0xFF, 0xC5,                                      // next_pass: inc %ebp
-      0x83, 0xFD, 0x02,                                // cmp $2, %ebp
-      0x0F, 0x82, 0x74, 0xFF, 0xFF, 0xFF,              // jb pass
-      0x85, 0xDB,                                      // test %ebx, %ebx
-      0x78, 0x09,                                      // js check
-      0x89, 0xDF,                                      // mov %ebx, %edi
-      0xB8, 0x03, 0x00, 0x00, 0x00,                    // mov $3, %eax; close
-      0x0F, 0x05,                                      // syscall
-      0x41, 0x80, 0x3F, 0xCC,                          // check: cmpb $0xCC, (%r15)
-      0x75, 0x17,                                      // jne end
-      0x68, 0x40, 0x42, 0x0F, 0x00,                    // pushq $1000000; 1 ms until the next try
-      0x6A, 0x00,                                      // pushq $0
-      0x48, 0x89, 0xE7,                                // mov %rsp, %rdi
-      0x31, 0xF6,                                      // xor %esi, %esi
-      0xB8, 0x23, 0x00, 0x00, 0x00,                    // mov $35, %eax; nanosleep
-      0x0F, 0x05,                                      // syscall
-      0x48, 0x83, 0xC4, 0x10,                          // add $16, %rsp
-      0xC3,                                            // end: ret
-      0x4C, 0x89, 0xEF,                                // protect: mov %r13, %rdi
-      0x48, 0x81, 0xE7, 0x00, 0xF0, 0xFF, 0xFF,        // and $-4096, %rdi
-      0xBE, 0x00, 0x10, 0x00, 0x00,                    // mov $4096, %esi
-      0xB8, 0x0A, 0x00, 0x00, 0x00,                    // mov $10, %eax; mprotect
-      0x0F, 0x05,                                      // syscall
-      0xC3,                                            // ret
-      0x2F, 0x70, 0x72, 0x6F, 0x63, 0x2F, 0x73, 0x65, 0x6C, 0x66, 0x2F, 0x6D, 0x65, 0x6D, 0x00,
-      0x66, 0x90,                    // "/proc/self/mem"
-      0xB8, 0x0F, 0x00, 0x00, 0x00,  // restorer: mov $15, %eax
-      0x0F, 0x05,                    // syscall
+      0x41, 0xB8, 0x00, 0xE1, 0xF5, 0x05,  // wait: mov $100000000, %r8d; half a second to some
+                                           // seconds
+      0xF3, 0x90,                          // again: pause
+      0x80, 0x3D, 0x89, 0xFF, 0xFF, 0xFF, 0x00,  // cmpb $0, handler+PATIENCE+1(%rip)
+      0x74, 0xA5,                                // je out
+      0x41, 0xFF, 0xC8,                          // dec %r8d
+      0x75, 0xF0,                                // jnz again
+      0xEB, 0x1E,                                // jmp rescue; the guardian is gone
+      0x52,                                      // reset: push %rdx
+      0xB8, 0x0D, 0x00, 0x00, 0x00,              // mov $13, %eax
+      0xBF, 0x05, 0x00, 0x00, 0x00,              // mov $5, %edi
+      0x48, 0x8D, 0x35, 0xDE, 0x01, 0x00, 0x00,  // lea handler+DEFAULT(%rip), %rsi
+      0x31, 0xD2,                                // xor %edx, %edx
+      0x41, 0xBA, 0x08, 0x00, 0x00, 0x00,        // mov $8, %r10d
+      0x0F, 0x05,                                // syscall
+      0x5A,                                      // pop %rdx
+      0xC3,                                      // ret
+      0x49, 0x89, 0xC7,                          // rescue: mov %rax, %r15
+      0xB8, 0x01, 0x01, 0x00, 0x00,              // mov $257, %eax; openat
+      0xBF, 0x9C, 0xFF, 0xFF, 0xFF,              // mov $-100, %edi
+      0x48, 0x8D, 0x35, 0xDC, 0x00, 0x00, 0x00,  // lea path(%rip), %rsi
+      0xBA, 0x02, 0x00, 0x08, 0x00,              // mov $0x80002, %edx; O_RDWR | O_CLOEXEC
+      0x45, 0x31, 0xD2,                          // xor %r10d, %r10d
+      0x0F, 0x05,                                // syscall
+      0x89, 0xC3,                                // mov %eax, %ebx
+      0x31, 0xED,                                // xor %ebp, %ebp; first all but the gates
+      0x4C, 0x8D, 0x25, 0xE9, 0x1E, 0x00, 0x00,  // pass: lea handler+LIST(%rip), %r12
+      0x4D, 0x8B, 0x2C, 0x24,                    // each: mov (%r12), %r13
+      0x4D, 0x85, 0xED,                          // test %r13, %r13
+      0x74, 0x71,                                // jz next_pass
+      0x4D, 0x8D, 0x74, 0x24, 0x08,              // lea 8(%r12), %r14
+      0x49, 0x83, 0xC4, 0x10,                    // add $16, %r12
+      0x41, 0x3B, 0x6E, 0x04,                    // cmp 4(%r14), %ebp
+      0x75, 0xE8,                                // jne each
+      0x85, 0xDB,                                // test %ebx, %ebx
+      0x78, 0x36,                                // js by_mprotect
+      0x50,                                      // push %rax
+      0x89, 0xDF,                                // mov %ebx, %edi
+      0x48, 0x89, 0xE6,                          // mov %rsp, %rsi
+      0xBA, 0x01, 0x00, 0x00, 0x00,              // mov $1, %edx
+      0x4D, 0x89, 0xEA,                          // mov %r13, %r10
+      0xB8, 0x11, 0x00, 0x00, 0x00,              // mov $17, %eax; pread64
+      0x0F, 0x05,                                // syscall
+      0x59,                                      // pop %rcx
+      0x83, 0xF8, 0x01,                          // cmp $1, %eax
+      0x75, 0xC9,                                // jne each
+      0x80, 0xF9, 0xCC,                          // cmp $0xCC, %cl
+      0x75, 0xC4,                                // jne each
+      0x89, 0xDF,                                // mov %ebx, %edi
+      0x4C, 0x89, 0xF6,                          // mov %r14, %rsi
+      0xBA, 0x01, 0x00, 0x00, 0x00,              // mov $1, %edx
+      0x4D, 0x89, 0xEA,                          // mov %r13, %r10
+      0xB8, 0x12, 0x00, 0x00, 0x00,              // mov $18, %eax; pwrite64
+      0x0F, 0x05,                                // syscall
+      0xEB, 0xAE,                                // jmp each
+      0xBA, 0x07, 0x00, 0x00, 0x00,              // by_mprotect: mov $7, %edx
+      0xE8, 0x54, 0x00, 0x00, 0x00,              // call protect
+      0x85, 0xC0,                                // test %eax, %eax
+      0x75, 0xA0,                                // jnz each
+      0x41, 0x80, 0x7D, 0x00, 0xCC,              // cmpb $0xCC, (%r13)
+      0x75, 0x07,                                // jne restored
+      0x41, 0x8A, 0x06,                          // mov (%r14), %al
+      0x41, 0x88, 0x45, 0x00,                    // mov %al, (%r13)
+      0xBA, 0x05, 0x00, 0x00, 0x00,              // restored: mov $5, %edx
+      0xE8, 0x38, 0x00, 0x00, 0x00,              // call protect
+      0xEB, 0x86,                                // jmp each
+      0xFF, 0xC5,                                // next_pass: inc %ebp
+      0x83, 0xFD, 0x02,                          // cmp $2, %ebp
+      0x0F, 0x82, 0x74, 0xFF, 0xFF, 0xFF,        // jb pass
+      0x85, 0xDB,                                // test %ebx, %ebx
+      0x78, 0x09,                                // js check
+      0x89, 0xDF,                                // mov %ebx, %edi
+      0xB8, 0x03, 0x00, 0x00, 0x00,              // mov $3, %eax; close
+      0x0F, 0x05,                                // syscall
+      0x41, 0x80, 0x3F, 0xCC,                    // check: cmpb $0xCC, (%r15)
+      0x75, 0x17,                                // jne end
+      0x68, 0x40, 0x42, 0x0F, 0x00,              // pushq $1000000; 1 ms until the next try
+      0x6A, 0x00,                                // pushq $0
+      0x48, 0x89, 0xE7,                          // mov %rsp, %rdi
+      0x31, 0xF6,                                // xor %esi, %esi
+      0xB8, 0x23, 0x00, 0x00, 0x00,              // mov $35, %eax; nanosleep
+      0x0F, 0x05,                                // syscall
+      0x48, 0x83, 0xC4, 0x10,                    // add $16, %rsp
+      0xC3,                                      // end: ret
+      0x4C, 0x89, 0xEF,                          // protect: mov %r13, %rdi
+      0x48, 0x81, 0xE7, 0x00, 0xF0, 0xFF, 0xFF,  // and $-4096, %rdi
+      0xBE, 0x00, 0x10, 0x00, 0x00,              // mov $4096, %esi
+      0xB8, 0x0A, 0x00, 0x00, 0x00,              // mov $10, %eax; mprotect
+      0x0F, 0x05,                                // syscall
+      0xC3,                                      // ret
+      0x2F, 0x70, 0x72, 0x6F, 0x63, 0x2F, 0x73, 0x65, 0x6C, 0x66, 0x2F,
+      0x6D, 0x65, 0x6D, 0x00, 0x66, 0x90,  // "/proc/self/mem"
+      0xB8, 0x0F, 0x00, 0x00, 0x00,        // restorer: mov $15, %eax
+      0x0F, 0x05,                          // syscall
   });
 };
 
