@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <system_error>
 #include <thread>
 
 #include "arch/native.h"
@@ -92,6 +96,25 @@ void for_each_page_of(int memory, std::span<const CodeChange> changes, const Vis
   }
 }
 
+enum class Visit : std::uint8_t { under_way, done, failed };
+
+bool run_on_every_cpu() {
+  cpu_set_t allowed;
+  std::memset(&allowed, 0xFF, sizeof allowed);
+  bool is_done = ::sched_setaffinity(0, sizeof allowed, &allowed) == 0 &&
+                 ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+                 CPU_COUNT(&allowed) == ::get_nprocs();
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE && is_done; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(cpu, &one);
+      is_done = ::sched_setaffinity(0, sizeof one, &one) == 0;
+    }
+  }
+  return is_done;
+}
+
 }  // namespace
 
 bool is_of_change(const CodeChange& change, std::span<const std::byte> there) {
@@ -125,27 +148,22 @@ bool take_step(int memory, std::span<const CodeChange> changes, ChangeStep step)
 }
 
 bool visit_every_cpu() {
-  constexpr int kFew = 4;
-  cpu_set_t before;
-  cpu_set_t allowed;
-  std::memset(&allowed, 0xFF, sizeof allowed);
-  if (::sched_getaffinity(0, sizeof before, &before) != 0 ||
-      ::sched_setaffinity(0, sizeof allowed, &allowed) != 0) {
+  constexpr int kRounds = 2'000;
+  if (::sched_getscheduler(0) != SCHED_FIFO) {
     return false;
   }
-  const int online = ::get_nprocs();
-  bool is_done = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-                 CPU_COUNT(&allowed) == online &&
-                 (online <= kFew || ::sched_getscheduler(0) == SCHED_FIFO);
-  for (std::size_t cpu = 0; cpu < CPU_SETSIZE && is_done; ++cpu) {
-    if (CPU_ISSET(cpu, &allowed)) {
-      cpu_set_t one;
-      CPU_ZERO(&one);
-      CPU_SET(cpu, &one);
-      is_done = ::sched_setaffinity(0, sizeof one, &one) == 0;
-    }
+  const auto outcome = std::make_shared<std::atomic<Visit>>(Visit::under_way);
+  try {
+    std::thread([outcome] {
+      *outcome = run_on_every_cpu() ? Visit::done : Visit::failed;
+    }).detach();
+  } catch (const std::system_error&) {
+    return false;  // no more threads are allowed
   }
-  return ::sched_setaffinity(0, sizeof before, &before) == 0 && is_done;
+  for (int round = 0; round < kRounds && *outcome == Visit::under_way; ++round) {
+    std::this_thread::sleep_for(std::chrono::microseconds(10));
+  }
+  return *outcome == Visit::done;
 }
 
 void wait_for_every_cpu() {

@@ -54,9 +54,9 @@ bool take_step(int memory, std::span<const CodeChange> changes, ChangeStep step)
 /// where a CPU runs without ticks (nohz_full), then it waits for 100 ms.
 void wait_for_every_cpu();
 
-/// The same by running on each CPU in turn: some 20 us each for a thread with a real-time priority.
-/// False, and not all are visited, where the thread may not run on all that are online, or would
-/// have to wait for many.
+/// The same by a thread that runs on each CPU in turn, some 20 us each, if the caller has a
+/// real-time priority. False, and not all are visited, if not, where it may not run on all that are
+/// online, or where one is kept busy by a higher priority for more than 20 ms.
 [[nodiscard]] bool visit_every_cpu();
 
 struct FoundBytes {

@@ -131,17 +131,21 @@ TEST(CodeChange, of_a_second_jump_lets_nobody_wait) {
 }
 
 TEST(CodeChange, is_followed_by_a_visit_to_every_cpu) {
-  cpu_set_t before;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-  const bool may_visit = CPU_COUNT(&before) == ::get_nprocs() && ::get_nprocs() <= 4;
-  if (may_visit) {
-    EXPECT_TRUE(visit_every_cpu());
-  } else {
-    (void)visit_every_cpu();
+  EXPECT_FALSE(visit_every_cpu()) << "without a real-time priority";
+  cpu_set_t may;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof may, &may), 0);
+  const sched_param first{1};
+  if (CPU_COUNT(&may) != ::get_nprocs() || ::sched_setscheduler(0, SCHED_FIFO, &first) != 0) {
+    GTEST_SKIP() << "may not run everywhere at once";
   }
-  cpu_set_t after;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
-  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+  constexpr int kTries = 50;  // a host may take a CPU away
+  bool is_done = false;
+  for (int i = 0; i < kTries && !is_done; ++i) {
+    is_done = visit_every_cpu();
+  }
+  EXPECT_TRUE(is_done);
+  const sched_param ordinary{};
+  EXPECT_EQ(::sched_setscheduler(0, SCHED_OTHER, &ordinary), 0);
 }
 
 TEST(CodeChange, cannot_be_written_where_there_is_no_memory) {
