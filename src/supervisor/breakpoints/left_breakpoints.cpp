@@ -4,15 +4,15 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <span>
 #include <thread>
 #include <vector>
 
 #include "arch/native.h"
 #include "core/clock.h"
+#include "supervisor/breakpoints/page_edits.h"
 #include "supervisor/breakpoints/target_journal.h"
+#include "supervisor/breakpoints/written_code.h"
 
 namespace sp::supervisor {
 namespace {
@@ -20,8 +20,6 @@ namespace {
 using core::Address;
 using Entry = TargetJournal::Entry;
 using Rescue = arch::NativeTrapHandler::Rescue;
-
-constexpr auto& kBreakpoint = arch::Native::kBreakpoint;
 
 std::vector<Entry> read_journal(const TargetMemory& memory, Address journal) {
   std::vector<Entry> all;
@@ -39,10 +37,8 @@ std::vector<Entry> read_journal(const TargetMemory& memory, Address journal) {
 }
 
 bool is_there(const TargetMemory& memory, const Entry& entry) {
-  std::array<std::byte, kBreakpoint.size()> bytes{};
-  return std::memcmp(&entry.original, kBreakpoint.data(), kBreakpoint.size()) != 0 &&
-         memory.read(Address{entry.address}, bytes) == bytes.size() &&
-         std::equal(bytes.begin(), bytes.end(), kBreakpoint.begin());
+  return !is_breakpoint(std::as_bytes(std::span(&entry.original, 1))) &&
+         is_breakpoint_at(memory, Address{entry.address});
 }
 
 /// The guardian has done all that it had to do.

@@ -14,7 +14,7 @@ namespace sp::supervisor {
 enum class RestoreOrder : std::uint32_t {
   first = 0,
   last = 1,   // after all those
-  never = 2,  // it waits for the guardian; see copies/code_patches.h
+  never = 2,  // it waits for the guardian; see copies/hold_places.h
 };
 
 /// The undo log in the target itself: the breakpoints of one address space with the original bytes,

@@ -167,7 +167,7 @@ bool visit_every_cpu() {
 }
 
 void wait_for_every_cpu() {
-  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0) {
+  if (!visit_every_cpu() && ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }

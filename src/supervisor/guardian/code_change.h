@@ -50,12 +50,13 @@ void sort_changes(std::vector<CodeChange>& changes);
 /// False where the memory could not be written; the other pages are.
 bool take_step(int memory, std::span<const CodeChange> changes, ChangeStep step);
 
-/// Returns when every CPU has been in the kernel, which takes 10 to 20 ms. The call is refused
-/// where a CPU runs without ticks (nohz_full), then it waits for 100 ms.
+/// Returns when every CPU has been in the kernel: visit_every_cpu(), or else a system call that
+/// takes 10 to 20 ms. That one is refused where a CPU runs without ticks (nohz_full), then it waits
+/// for 100 ms.
 void wait_for_every_cpu();
 
-/// The same by a thread that runs on each CPU in turn, some 20 us each, if the caller has a
-/// real-time priority. False, and not all are visited, if not, where it may not run on all that are
+/// A thread runs on each CPU in turn, some 20 us each, if the caller has a real-time priority.
+/// False, and not all are visited, if it has none, where the thread may not run on all that are
 /// online, or where one is kept busy by a higher priority for more than 20 ms.
 [[nodiscard]] bool visit_every_cpu();
 

@@ -137,12 +137,6 @@ void restore_breakpoints(Work& work) {
   restore_all(work.memory.descriptor, unclear);
 }
 
-void synchronize_cpus() {
-  if (!visit_every_cpu()) {
-    wait_for_every_cpu();
-  }
-}
-
 /// A thread may have lost its CPU between a jump, which is held now, and the second one: waits
 /// until each has had a CPU since, or is stopped elsewhere. One that is stopped there all the time
 /// is not waited for.
@@ -169,7 +163,7 @@ void wait_for_second_jumps(std::span<const Work> works) {
 void complete_changes(std::span<Work> works) {
   for (const ChangeStep step : {ChangeStep::hold, ChangeStep::tail, ChangeStep::head}) {
     if (step != ChangeStep::hold) {
-      synchronize_cpus();
+      wait_for_every_cpu();
     }
     if (step == ChangeStep::tail) {
       wait_for_second_jumps(works);
@@ -211,7 +205,8 @@ std::vector<CodeChange> changes_of(const Work& work, HeldGates& held) {
 }
 
 /// A thread that goes on at the first gate that is restored may block SIGTRAP there, and would die
-/// of the next one: all threads wait at the gates until none of these is a breakpoint any more.
+/// of the next one: all threads wait, in the injected handler or at the gates' jumps to themselves,
+/// until none of these is a breakpoint any more.
 void restore_gates(std::span<const Work> works, HeldGates& held) {
   std::vector<std::vector<CodeChange>> all;
   all.reserve(works.size());
@@ -225,7 +220,7 @@ void restore_gates(std::span<const Work> works, HeldGates& held) {
   }
   for (const ChangeStep step : {ChangeStep::hold, ChangeStep::head}) {
     if (step == ChangeStep::head) {
-      synchronize_cpus();
+      wait_for_every_cpu();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));  // who was not patient yet is now
     }
     for (std::size_t i = 0; i < works.size(); ++i) {
