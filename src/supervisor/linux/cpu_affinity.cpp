@@ -30,10 +30,11 @@ void CpuAffinity::follow(int cpu, pid_t tid) {
   const int others = CPU_COUNT(&others_of_target);
   cpu_set_t in_both;
   CPU_AND(&in_both, &others_of_target, &allowed_);
-  keeps_busy_ = others == 1 && CPU_COUNT(&in_both) == 1;
+  keeps_busy_ = !server_interrupts_ && others == 1 && CPU_COUNT(&in_both) == 1;
   cpu_set_t elsewhere = allowed_;
   CPU_CLR(cpu, &elsewhere);
-  set(server_, others == 0 || keeps_busy_ ? only_cpu(cpu) : elsewhere);
+  const bool beside = !server_interrupts_ && (others == 0 || keeps_busy_);
+  set(server_, beside ? only_cpu(cpu) : elsewhere);
   set(0, keeps_busy_ ? in_both : elsewhere);
   for (const pid_t tid_of_ours : others_) {
     set(tid_of_ours, elsewhere);

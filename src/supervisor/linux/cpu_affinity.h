@@ -21,7 +21,8 @@ namespace sp::supervisor {
 ///    resumed. A stop that is served across CPUs costs more (40-60 us in a virtual machine) but
 ///    less than the move.
 ///
-/// Our threads that compute (unwinding, naming) are kept away from the target in any case.
+/// Our threads that compute (unwinding, naming) are kept away from the target in any case, and so
+/// is the ptrace thread while it has to run before a stop can begin (see server_interrupts()).
 class CpuAffinity {
  public:
   /// `server` is the tid of the ptrace thread; the threads `others` are kept away.
@@ -29,6 +30,10 @@ class CpuAffinity {
 
   /// The target runs on this CPU alone, with its thread `tid`.
   void follow(int cpu, pid_t tid);
+  /// The server stops threads itself, with PTRACE_INTERRUPT. On the CPU of the target it could do
+  /// so only when the target has used up its turn: late by milliseconds, and in step with the
+  /// kernel's clock.
+  void server_interrupts() { server_interrupts_ = true; }
   /// It runs on several CPUs: leaves all threads to the scheduler.
   void spread();
 
@@ -47,6 +52,7 @@ class CpuAffinity {
   int cpus_ = 1;
   int followed_ = -1;  // -1: none
   bool keeps_busy_ = false;
+  bool server_interrupts_ = false;
 };
 
 /// A set of one CPU.

@@ -154,6 +154,9 @@ void SampleTimer::place(CpuAffinity& affinity) {
   if (!options_.follow_cpu || running == nullptr) {
     return;
   }
+  if (requester_.uses_interrupts()) {
+    affinity.server_interrupts();
+  }
   if (scan_.busy_cpus() == 1) {
     affinity.follow(running->cpu, running->slot->thread.tid);
   } else {

@@ -35,6 +35,7 @@ class StopRequester {
   void pause();
   /// From now on no SIGSTOP is sent. Any thread.
   void use_interrupts() { interrupts_only_ = true; }
+  [[nodiscard]] bool uses_interrupts() const { return interrupts_only_; }
   /// The threads to stop with PTRACE_INTERRUPT. Runs on the ptrace thread.
   [[nodiscard]] SampleSlots::List take_interrupts();
 

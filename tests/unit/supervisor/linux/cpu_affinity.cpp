@@ -90,6 +90,22 @@ TEST_F(CpuAffinityPlaces, the_server_beside_a_target_of_two_cpus_and_keeps_the_o
   EXPECT_EQ(CPU_COUNT(&now), 2);
 }
 
+TEST_F(CpuAffinityPlaces, a_server_that_interrupts_away_from_the_target) {
+  for (const bool can_move : {true, false}) {
+    const Waiting server;
+    const Waiting target;
+    target.only_on(one_, can_move ? two_ : one_);
+    CpuAffinity affinity(server.tid(), {});
+    affinity.server_interrupts();
+    affinity.follow(one_, target.tid());
+    EXPECT_FALSE(affinity.keeps_busy());
+    cpu_set_t expected = before_;
+    CPU_CLR(one_, &expected);
+    const cpu_set_t now = affinity_of(server.tid());
+    EXPECT_TRUE(CPU_EQUAL(&now, &expected));
+  }
+}
+
 TEST_F(CpuAffinityPlaces, nothing_busy_for_a_target_that_cannot_move) {
   const Waiting server;
   const Waiting target;
