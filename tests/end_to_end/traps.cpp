@@ -67,6 +67,15 @@ TEST_P(Traps, are_blocked_where_the_program_blocks_them) {
   EXPECT_EQ(sent.signal(), SIGTRAP) << sent.text();
 }
 
+TEST_P(Traps, are_blocked_in_handlers_that_block_them) {
+  const Outcome launched = launch({target("trap_ways"), "handlers", "0.5"});
+  EXPECT_EQ(launched.out, "ready\nright\n") << launched.text();
+  const Outcome attached = attach({target("trap_ways"), "handlers", "1"});
+  EXPECT_EQ(attached.out, "ready\nright\n") << attached.text();
+  const Outcome left = attach({target("trap_ways"), "handlers", "0.8"}, "0.2s");
+  EXPECT_EQ(left.out, "ready\nright\n") << left.text();
+}
+
 TEST_P(Traps, of_the_programs_own_breakpoints_come_once) {
   const Outcome launched = launch({target("trap_ways"), "own"});
   EXPECT_EQ(launched.out, "ready\nright\n") << launched.text();

@@ -110,6 +110,70 @@ static int block_it(double seconds) {
   return right(first != NULL && second != NULL && handled > 0);
 }
 
+static volatile sig_atomic_t wrong;
+
+/// SIGUSR1's handlers run with SIGTRAP blocked, others' without.
+static void look_at_mask(int signal) {
+  sigset_t seen;
+  sum += work(20);
+  pthread_sigmask(SIG_BLOCK, NULL, &seen);
+  wrong += sigismember(&seen, SIGTRAP) != (signal == SIGUSR1);
+  ++handled;
+}
+
+static void set_action(int signal, int blocks, struct sigaction* before) {
+  struct sigaction action = {.sa_handler = look_at_mask, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  if (blocks) sigfillset(&action.sa_mask);
+  sigaction(signal, &action, before);
+}
+
+static void look_at_action(int signal, int blocks) {
+  struct sigaction action;
+  sigaction(signal, NULL, &action);
+  wrong += action.sa_handler != look_at_mask || (action.sa_flags & SA_RESTART) == 0 ||
+           sigismember(&action.sa_mask, SIGTRAP) != blocks ||
+           sigismember(&action.sa_mask, SIGHUP) != blocks;
+}
+
+static void look_at_handlers(void) {
+  struct sigaction before;
+  look_at_action(SIGUSR1, 1);
+  look_at_action(SIGUSR2, 0);
+  raise(SIGUSR1);
+  raise(SIGUSR2);
+  set_action(SIGUSR2, 1, &before);
+  wrong += sigismember(&before.sa_mask, SIGTRAP);
+  look_at_action(SIGUSR2, 1);
+  set_action(SIGUSR2, 0, &before);
+  wrong += !sigismember(&before.sa_mask, SIGTRAP);
+  sum += work(100);
+}
+
+static int block_it_in_handlers(double seconds) {
+  set_action(SIGUSR1, 1, NULL);
+  set_action(SIGUSR2, 0, NULL);
+  puts("ready");
+  fflush(stdout);
+  const double until = now() + seconds;
+  for (int i = 0; now() < until; ++i) {
+    look_at_handlers();
+    sigset_t seen;
+    pthread_sigmask(SIG_BLOCK, NULL, &seen);
+    wrong += sigismember(&seen, SIGTRAP);
+    if (i % 64 != 0) continue;
+    const pid_t child = fork();
+    if (child == 0) {
+      look_at_handlers();
+      _exit(wrong == 0 ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    wrong += status != 0;
+  }
+  return right(wrong == 0 && handled > 0);
+}
+
 /// Sends it to its process group, or to itself while it is blocked.
 static int send_it(int to_group) {
   sum += work(1000);
@@ -177,6 +241,7 @@ static int have_own(double seconds) {
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   const double seconds = argc > 2 ? atof(argv[2]) : 0.2;
+  if (strcmp(what, "handlers") == 0) return block_it_in_handlers(seconds);
   if (strcmp(what, "ignored") != 0) {
     puts("ready");
     fflush(stdout);

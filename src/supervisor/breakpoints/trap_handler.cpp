@@ -32,6 +32,10 @@ using core::Address;
 /// How much room for the target's journal is tried, bytes; zeros cost nothing.
 constexpr std::array<std::uint64_t, 3> kJournalSizes = {16U << 20U, 1U << 20U, 16U << 10U};
 constexpr std::uint64_t kMaskSize = 8;
+/// Signals that the handler's own instructions can cause. Others wait until it returns, while the
+/// guardian restores the code: their handlers may block SIGTRAP.
+constexpr std::uint64_t kFaults = signal_bit(SIGTRAP) | signal_bit(SIGSEGV) | signal_bit(SIGBUS) |
+                                  signal_bit(SIGILL) | signal_bit(SIGFPE) | signal_bit(SIGSYS);
 /// Where neither the kernel nor a sanitizer puts anything, so that nothing of the target's is
 /// moved.
 constexpr std::uint64_t kHint = 0x6800'0000'0000;
@@ -97,7 +101,7 @@ std::array<std::byte, Rescue::kCalls> page_content(Address page, const SignalAct
   put(Rescue::kOwner, static_cast<std::uint64_t>(::getpid()));
   put(Rescue::kOurAction,
       SignalAction{page.value(), SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag,
-                   page.value() + Rescue::kRestorer, 0});
+                   page.value() + Rescue::kRestorer, ~kFaults});
   put(Rescue::kProgramAction, program);
   return content;
 }

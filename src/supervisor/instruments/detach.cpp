@@ -6,6 +6,7 @@
 
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/handler_masks.h"
 #include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
 
@@ -61,6 +62,7 @@ bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, SigtrapMask
       }
       code.unmap_memory(tid);
     }
+    give_back_handler_masks(code, tid);
     remove_trap_handler(code, tid);
   }
   mask.give_back(tid);
@@ -71,6 +73,7 @@ void remove_from_child(InstrumentedCode& code, pid_t tid) {
   code.restore_all();
   code.xol().remove(code.trap_handler().syscall_site, tid);
   code.unmap_memory(tid);
+  give_back_handler_masks(code, tid);
   remove_trap_handler(code, tid);
 }
 

@@ -67,7 +67,7 @@ bool SigtrapMask::unblock_again(pid_t pid, pid_t tid) {
   return mask && (*mask & kTrap) != 0 && unblock(pid, tid);
 }
 
-bool SigtrapMask::enter_handler(pid_t tid) {
+bool SigtrapMask::enter_handler(pid_t tid, bool blocks) {
   constexpr std::size_t kDeepest = 64;
   const auto mask = ptrace::signal_mask(tid);
   const auto registers = ptrace::registers(tid);
@@ -80,7 +80,8 @@ bool SigtrapMask::enter_handler(pid_t tid) {
   }
   handlers_.push_back({arch::Native::sp(*registers), blocks_trap_});
   if ((*mask & kTrap) == 0) {
-    return false;
+    blocks_trap_ = blocks_trap_ || blocks;
+    return blocks;
   }
   blocks_trap_ = true;
   (void)ptrace::set_signal_mask(tid, *mask & ~kTrap);

@@ -40,10 +40,13 @@ class SigtrapMask {
   bool unblock(pid_t pid, pid_t tid);
   /// The same between two changes, to be sure: a mask without SIGTRAP says nothing.
   bool unblock_again(pid_t pid, pid_t tid);
-  /// The thread stands at the first instruction of a signal handler, whose mask the kernel has set.
-  /// True where that blocks SIGTRAP. For owners that do not see the handler's return: it has taken
+  /// A signal is about to be delivered: notes which handlers have returned.
+  void begin_delivery(pid_t tid) { leave_handlers(tid); }
+  /// The thread stands at the first instruction of a signal handler, whose mask the kernel has set,
+  /// but for SIGTRAP where the handler `blocks` it for the program alone (handler_masks.h). True
+  /// where SIGTRAP is blocked. For owners that do not see the handler's return: it has taken
   /// place once the stack pointer is above where it is now.
-  bool enter_handler(pid_t tid);
+  bool enter_handler(pid_t tid, bool blocks);
   /// Puts the program's mask in place for the kernel to see: a handler's return or a system call
   /// depends on it. unblock() follows.
   void block_again(pid_t tid) const;

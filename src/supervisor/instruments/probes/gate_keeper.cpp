@@ -3,16 +3,15 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include <span>
 #include <utility>
 
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/handler_masks.h"
 #include "supervisor/instruments/hidden_step.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/task_calls.h"
 #include "supervisor/linux/proc_files.h"
-#include "supervisor/linux/target_memory.h"
 
 namespace sp::supervisor {
 namespace {
@@ -20,21 +19,6 @@ namespace {
 using arch::Native;
 using arch::NativeTrapHandler;
 using core::Address;
-
-/// What the program sets for another signal.
-void note_action(InstrumentedCode& code, pid_t tid, const SyscallRequest& call) {
-  if (Native::syscall_name(static_cast<int>(call.number)) != "rt_sigaction" ||
-      call.arguments[1] == 0) {
-    return;
-  }
-  SignalAction action;
-  if (ThreadMemory(tid).read(Address{call.arguments[1]},
-                             std::as_writable_bytes(std::span(&action, 1)))) {
-    code.signal_handlers().set(call.arguments[0], action);
-  } else {
-    code.signal_handlers().forget(call.arguments[0]);
-  }
-}
 
 SyscallRequest call_at(const BreakpointSite& gate, const ptrace::Registers& registers) {
   const auto [number, arguments] = gate.gate == Gate::at_function
@@ -45,9 +29,13 @@ SyscallRequest call_at(const BreakpointSite& gate, const ptrace::Registers& regi
 
 }  // namespace
 
-GateKeeper::Made GateKeeper::make_call(Tracee& tracee, const SyscallRequest& call) {
+GateKeeper::Made GateKeeper::make_call(Tracee& tracee, const SyscallRequest& call,
+                                       const ptrace::Registers& registers) {
   ProbedCode& code = probed_code(*tracee.process);
   const pid_t tid = tracee.id.tid;
+  if (!code.may_insert()) {
+    return Made::no;  // given up just now: the kernel does it, once it has all masks again
+  }
   if (probed_thread(tracee).mask.change(tracee.process->id.pid, tid, call)) {
     return Made::yes;
   }
@@ -55,12 +43,12 @@ GateKeeper::Made GateKeeper::make_call(Tracee& tracee, const SyscallRequest& cal
     case SigactionCall::emulated:
       return Made::yes;
     case SigactionCall::handler:
+      give_back_handler_masks(code, tid);
       (void)reset_trap_action(code, tid);
       maintenance_.remove_all_probes(tracee);
       return Made::no;
     case SigactionCall::other:
-      note_action(code, tid, call);
-      return Made::no;
+      return make_sigaction(code, tracee, call, registers) ? Made::yes : Made::no;
   }
   return Made::no;
 }
@@ -107,7 +95,7 @@ bool GateKeeper::serve(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& 
     }
     return false;
   }
-  const bool is_made = make_call(tracee, call) == Made::yes;
+  const bool is_made = make_call(tracee, call, registers) == Made::yes;
   give_up_where_hot(tracee);
   if (!is_made) {
     return false;
@@ -137,6 +125,7 @@ bool GateKeeper::begin_delivery(Tracee& tracee, int signal) {
     return false;
   }
   ProbedCode& code = probed_code(*tracee.process);
+  probed_thread(tracee).mask.begin_delivery(tracee.id.tid);
   const bool needs_stop = signal != SIGTRAP && code.trap_handler().is_installed &&
                           code.may_insert() && code.signal_handlers().needs_stop(signal);
   if (needs_stop && !has_handler(tracee.id.tid, signal)) {
@@ -163,7 +152,9 @@ void GateKeeper::end_delivery(Tracee& tracee, bool at_handler) {
       hide_step(probed_code(*tracee.process), tracee.id.tid, thread.delivered_at, *registers);
     }
   } else if (probed_code(*tracee.process).may_insert()) {
-    kind = thread.mask.enter_handler(tracee.id.tid) ? Kind::blocks_trap : Kind::leaves_trap;
+    const SignalHandlers& handlers = probed_code(*tracee.process).signal_handlers();
+    const bool blocks = handlers.is_hidden(static_cast<std::uint64_t>(signal));
+    kind = thread.mask.enter_handler(tracee.id.tid, blocks) ? Kind::blocks_trap : Kind::leaves_trap;
   }
   probed_code(*tracee.process).signal_handlers().learn(signal, kind);
 }

@@ -26,7 +26,8 @@ class GateKeeper {
 
  private:
   enum class Made { no, yes };
-  [[nodiscard]] Made make_call(Tracee& tracee, const SyscallRequest& call);
+  [[nodiscard]] Made make_call(Tracee& tracee, const SyscallRequest& call,
+                               const ptrace::Registers& registers);
   void give_up_where_hot(Tracee& tracee);
 
   ProbeMaintenance& maintenance_;

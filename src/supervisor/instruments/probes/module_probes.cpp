@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "core/messages.h"
 #include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/handler_masks.h"
 #include "supervisor/instruments/module_scan.h"
 #include "supervisor/instruments/probes/call_counter.h"
 #include "supervisor/instruments/probes/copied_threads.h"
@@ -58,6 +59,7 @@ void ModuleProbes::begin(Tracee& tracee) {
   }
   code.trap_handler().look_later(core::Clock::now());
   const bool has_gates = insert_first_gates(tracee, *scan);
+  unblock_in_handlers(code, tid);
   charge(process, core::Clock::now() - begin);
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
   const core::TimePoint updated = core::Clock::now();
@@ -90,8 +92,9 @@ bool ModuleProbes::begin_again(Tracee& tracee) {
   }
   code.set_maps(scan->maps());
   // What handlers do with SIGTRAP may have changed.
-  code.signal_handlers() = {};
+  code.signal_handlers().begin_again();
   const bool has_gates = insert_first_gates(tracee, *scan);
+  unblock_in_handlers(code, tid);
   (void)unblock_trap(process, tid, probed_thread(tracee));
   costs_.add_work(core::Clock::now() - begin);
   update(process, tid, When::at_attach);

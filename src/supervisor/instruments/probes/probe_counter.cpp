@@ -8,6 +8,7 @@
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
+#include "supervisor/instruments/handler_masks.h"
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/coverage.h"
@@ -233,15 +234,18 @@ void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /
   }
   if (!code.may_insert()) {
     give_mask_back(tracee);
-    if (stop == UserStop::interrupt && code.is_to_be_left()) {
-      maintenance_.leave_program(tracee, [&] { return make_detachable(tracee, true); });
-      return;
+    if (stop == UserStop::interrupt) {
+      give_back_handler_masks(code, tracee.id.tid);
+      if (code.is_to_be_left()) {
+        maintenance_.leave_program(tracee, [&] { return make_detachable(tracee, true); });
+        return;
+      }
     }
   } else if (code.trap_handler().is_installed && !probed_thread(tracee).mask_is_known) {
     (void)unblock_trap(*tracee.process, tracee.id.tid, probed_thread(tracee));
   }
-  const bool is_due = tracee.process->from_start || (calls_ && !code.trap_handler().tried);
-  if (stop == UserStop::interrupt && is_due && !options_.begins_with_samples) {
+  if (stop == UserStop::interrupt && !options_.begins_with_samples &&
+      (tracee.process->from_start || (calls_ && !code.trap_handler().tried))) {
     maintenance_.run(tracee, false);
   }
 }
@@ -260,12 +264,6 @@ void ProbeCounter::on_sample(Tracee& tracee) {
   if (trace_ && !trace_->uses_copies() && tracee.process->code_state != nullptr) {
     trace_->flush_if_due(probed_code(*tracee.process));
   }
-}
-
-/// Asked for in a stop at a probe it would show what comes behind that.
-bool ProbeCounter::biases_sample(const Tracee& tracee, core::TimePoint asked_at) const {
-  const ProbedThread::Hit& hit = probed_thread(tracee).last_hit;
-  return asked_at >= hit.begin && asked_at <= hit.end;
 }
 
 void ProbeCounter::resume(Tracee& tracee, int signal) {

@@ -13,6 +13,12 @@ void ProbeCounter::serve(const core::TraceRequest& request) {
   }
 }
 
+/// Asked for in a stop at a probe it would show what comes behind that.
+bool ProbeCounter::biases_sample(const Tracee& tracee, core::TimePoint asked_at) const {
+  const ProbedThread::Hit& hit = probed_thread(tracee).last_hit;
+  return asked_at >= hit.begin && asked_at <= hit.end;
+}
+
 void ProbeCounter::connect_trace() {
   if (promotion_.is_wanted()) {
     trace_->use_copies(tracees_);
