@@ -108,16 +108,7 @@ std::array<std::byte, Rescue::kCalls> page_content(Address page, const SignalAct
 
 /// The action that SIGTRAP has in the target; nothing where it cannot be asked.
 std::optional<SignalAction> action_now(BreakpointTable& code, pid_t tid) {
-  const TrapHandler& handler = code.trap_handler();
-  const Address answer = handler.page + core::kPageSize;
-  SignalAction now;
-  const auto asked = remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
-                                    {SIGTRAP, 0, answer.value(), kMaskSize, 0, 0});
-  if (!asked || *asked != 0 ||
-      code.memory().read(answer, std::as_writable_bytes(std::span(&now, 1))) != sizeof now) {
-    return std::nullopt;
-  }
-  return now;
+  return call_sigaction(code, tid, SIGTRAP, std::nullopt);
 }
 
 bool ignores_trap(pid_t tid) {
@@ -162,6 +153,30 @@ void install(BreakpointTable& code, pid_t tid) {
 }
 
 }  // namespace
+
+std::optional<SignalAction> call_sigaction(BreakpointTable& code, pid_t tid, std::uint64_t signal,
+                                           const std::optional<SignalAction>& action,
+                                           bool trap_is_served) {
+  const TrapHandler& handler = code.trap_handler();
+  if (handler.page == Address{}) {
+    return std::nullopt;
+  }
+  const Address answer = handler.page + core::kPageSize;
+  const Address given = answer + sizeof(SignalAction);
+  if (action && !code.memory().write(given, std::as_bytes(std::span(&*action, 1)))) {
+    return std::nullopt;
+  }
+  const auto result =
+      remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
+                     {signal, action ? given.value() : 0, answer.value(), kMaskSize, 0, 0},
+                     trap_is_served);
+  SignalAction before;
+  if (!result || *result != 0 ||
+      code.memory().read(answer, std::as_writable_bytes(std::span(&before, 1))) != sizeof before) {
+    return std::nullopt;
+  }
+  return before;
+}
 
 bool postpone_calls(const BreakpointTable& code, pid_t tid) {
   const bool ignores = code.trap_handler().is_installed ? code.trap_handler().program.is_ignore()

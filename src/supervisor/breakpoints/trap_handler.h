@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "supervisor/breakpoints/breakpoint_table.h"
@@ -20,6 +22,13 @@ namespace sp::supervisor {
 /// The offset of a byte in those two pages that nothing else uses.
 inline constexpr std::uint64_t kTrapHandlerScratch = 8000;
 
+/// Asks for and, with `action`, sets the action of a signal, by a call of the target's. Returns the
+/// one from before; nothing where there is no page of ours, or the call fails. `trap_is_served`: see
+/// remote_syscall().
+[[nodiscard]] std::optional<SignalAction> call_sigaction(BreakpointTable& code, pid_t tid,
+                                                         std::uint64_t signal,
+                                                         const std::optional<SignalAction>& action,
+                                                         bool trap_is_served = false);
 /// A system call in a signal-delivery stop ends with a forced SIGTRAP, for which the kernel resets
 /// SIG_IGN. True where the program has set that: the thread was interrupted, and its next stop will
 /// do.

@@ -1,14 +1,12 @@
 #include "supervisor/instruments/handler_masks.h"
 
 #include <signal.h>
-#include <sys/syscall.h>
 
 #include <optional>
 #include <span>
 
 #include "arch/native.h"
-#include "core/page.h"
-#include "supervisor/injection/remote_syscall.h"
+#include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/target_memory.h"
 
@@ -18,31 +16,6 @@ namespace {
 using core::Address;
 
 constexpr std::uint64_t kSignals = 64;
-
-/// Asks for and, with `action`, sets the action of a signal. Returns the one from before.
-std::optional<SignalAction> call_sigaction(InstrumentedCode& code, pid_t tid, std::uint64_t signal,
-                                           const std::optional<SignalAction>& action,
-                                           bool trap_is_served) {
-  const TrapHandler& handler = code.trap_handler();
-  if (handler.page == Address{}) {
-    return std::nullopt;
-  }
-  const Address answer = handler.page + core::kPageSize;
-  const Address given = answer + sizeof(SignalAction);
-  if (action && !code.memory().write(given, std::as_bytes(std::span(&*action, 1)))) {
-    return std::nullopt;
-  }
-  const auto result = remote_syscall(
-      tid, handler.syscall_site, SYS_rt_sigaction,
-      {signal, action ? given.value() : 0, answer.value(), sizeof(std::uint64_t), 0, 0},
-      trap_is_served);
-  SignalAction before;
-  if (!result || *result != 0 ||
-      code.memory().read(answer, std::as_writable_bytes(std::span(&before, 1))) != sizeof before) {
-    return std::nullopt;
-  }
-  return before;
-}
 
 bool is_sigaction(const SyscallRequest& call) {
   return call.arguments[0] > 0 && call.arguments[0] <= kSignals && call.arguments[0] != SIGTRAP &&
@@ -97,14 +70,14 @@ void unblock_in_handlers(InstrumentedCode& code, pid_t tid) {
     if (signal == SIGTRAP || (masks->caught & signal_bit(static_cast<int>(signal))) == 0) {
       continue;
     }
-    const auto kernels = call_sigaction(code, tid, signal, std::nullopt, false);
+    const auto kernels = call_sigaction(code, tid, signal, std::nullopt);
     if (!kernels) {
       continue;
     }
     const SignalAction action = handlers.as_set(signal, *kernels);
     const bool is_hidden =
         blocks_trap(action) &&
-        (!blocks_trap(*kernels) || call_sigaction(code, tid, signal, without_trap(action), false));
+        (!blocks_trap(*kernels) || call_sigaction(code, tid, signal, without_trap(action)));
     handlers.set(signal, action, is_hidden);
   }
 }
@@ -115,11 +88,11 @@ void give_back_handler_masks(InstrumentedCode& code, pid_t tid) {
     return;
   }
   for (const auto& [signal, action] : handlers.hidden()) {
-    const auto kernels = call_sigaction(code, tid, signal, std::nullopt, false);
+    const auto kernels = call_sigaction(code, tid, signal, std::nullopt);
     if (kernels && handlers.as_set(signal, *kernels).mask != kernels->mask) {
       SignalAction programs = *kernels;
       programs.mask = action.mask;
-      (void)call_sigaction(code, tid, signal, programs, false);
+      (void)call_sigaction(code, tid, signal, programs);
     }
   }
   handlers.show_all();
