@@ -166,10 +166,9 @@ std::optional<SignalAction> call_sigaction(BreakpointTable& code, pid_t tid, std
   if (action && !code.memory().write(given, std::as_bytes(std::span(&*action, 1)))) {
     return std::nullopt;
   }
-  const auto result =
-      remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
-                     {signal, action ? given.value() : 0, answer.value(), kMaskSize, 0, 0},
-                     trap_is_served);
+  const auto result = remote_syscall(
+      tid, handler.syscall_site, SYS_rt_sigaction,
+      {signal, action ? given.value() : 0, answer.value(), kMaskSize, 0, 0}, trap_is_served);
   SignalAction before;
   if (!result || *result != 0 ||
       code.memory().read(answer, std::as_writable_bytes(std::span(&before, 1))) != sizeof before) {

@@ -23,8 +23,8 @@ namespace sp::supervisor {
 inline constexpr std::uint64_t kTrapHandlerScratch = 8000;
 
 /// Asks for and, with `action`, sets the action of a signal, by a call of the target's. Returns the
-/// one from before; nothing where there is no page of ours, or the call fails. `trap_is_served`: see
-/// remote_syscall().
+/// one from before; nothing where there is no page of ours, or the call fails. `trap_is_served`:
+/// see remote_syscall().
 [[nodiscard]] std::optional<SignalAction> call_sigaction(BreakpointTable& code, pid_t tid,
                                                          std::uint64_t signal,
                                                          const std::optional<SignalAction>& action,
