@@ -40,7 +40,12 @@ struct Shared {
 std::uint64_t g_old_mask = 0;
 std::uint64_t g_new_mask = 0;
 
-[[gnu::noinline, gnu::noipa]] std::uint64_t add_three(std::uint64_t value) { return value + 3; }
+/// Begins with a push where frames begin with one.
+[[gnu::noinline, gnu::noipa]] std::uint64_t add_three(std::uint64_t value) {
+  const void* volatile frame = __builtin_frame_address(0);
+  (void)frame;
+  return value + 3;
+}
 
 class TestCode final : public InstrumentedCode {
  public:
@@ -167,6 +172,29 @@ TEST_F(Instruments, retired_trap_puts_the_thread_back) {
   EXPECT_TRUE(retire_trap(*code_, child_));
   EXPECT_EQ(Native::pc(*ptrace::registers(child_)), entry_);
   computes_right();
+}
+
+TEST_F(Instruments,
+       instruction_that_was_executed_for_a_thread_is_not_executed_again_once_we_are_gone) {
+  BreakpointSite& site = code_->site(entry_);
+  ASSERT_TRUE(code_->insert(site));
+  ASSERT_EQ(run_into_breakpoint().origin, TrapOrigin::breakpoint);
+  auto registers = *ptrace::registers(child_);
+  mark_trap(child_, registers);
+  Native::set_pc(registers, entry_);
+  ThreadMemory memory(child_);
+  if (Native::emulate(registers, site.code, memory) != arch::Emulated::done) {
+    GTEST_SKIP() << "the function begins with an instruction that is never executed for a thread";
+  }
+  ASSERT_TRUE(ptrace::set_registers(child_, registers));
+  // As the kernel does it in our exit. The injected handler restores the code, after many tries.
+  const std::uint64_t before = shared_->rounds;
+  ASSERT_TRUE(ptrace::detach(child_, SIGTRAP));
+  while (shared_->rounds < before + 1000 && ::kill(child_, 0) == 0 &&
+         ::waitpid(child_, nullptr, WNOHANG) == 0) {
+    ::usleep(1000);
+  }
+  EXPECT_GE(shared_->rounds, before + 1000);
 }
 
 class DisplacedSteps : public Instruments {

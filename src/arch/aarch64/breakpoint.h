@@ -14,7 +14,7 @@ inline constexpr std::array<std::byte, 4> kBreakpoint = {std::byte{0x00}, std::b
                                                          std::byte{0x20}, std::byte{0xD4}};
 
 /// si_code of the SIGTRAP of a breakpoint (brk_handler() in arch/arm64/kernel/debug-monitors.c), or
-/// what ptrace::mark_trap() makes of it.
+/// what mark_trap() makes of it.
 [[nodiscard]] constexpr bool is_breakpoint_code(int code) {
   return code == TRAP_BRKPT || code == SI_KERNEL;
 }

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <cerrno>
 #include <optional>
 #include <span>
 
@@ -17,19 +18,22 @@ using core::Address;
 
 constexpr std::uint64_t kSignals = 64;
 
-bool is_sigaction(const SyscallRequest& call) {
+}  // namespace
+
+bool is_other_sigaction(const SyscallRequest& call) {
   return call.arguments[0] > 0 && call.arguments[0] <= kSignals && call.arguments[0] != SIGTRAP &&
          call.arguments[3] == sizeof(std::uint64_t) &&
          arch::Native::syscall_name(static_cast<int>(call.number)) == "rt_sigaction";
 }
 
-}  // namespace
-
-bool make_sigaction(InstrumentedCode& code, const Tracee& tracee, const SyscallRequest& call,
-                    const ptrace::Registers& registers) {
+std::optional<std::int64_t> make_sigaction(InstrumentedCode& code, const Tracee& tracee,
+                                           const SyscallRequest& call,
+                                           const ptrace::Registers& registers, MadeHere which) {
   // A child that shares the memory (vfork) has actions of its own.
-  if (!is_sigaction(call) || tracee.process->id != code.owner()) {
-    return false;
+  const bool is_owner = tracee.process->id == code.owner();
+  const bool makes_all = which == MadeHere::all;
+  if (!is_other_sigaction(call) || (!is_owner && !makes_all)) {
+    return std::nullopt;
   }
   const pid_t tid = tracee.id.tid;
   const auto [signal, action, old, mask_size, unused4, unused5] = call.arguments;
@@ -39,25 +43,36 @@ bool make_sigaction(InstrumentedCode& code, const Tracee& tracee, const SyscallR
   if (action != 0) {
     wanted.emplace();
     if (!memory.read(Address{action}, std::as_writable_bytes(std::span(&*wanted, 1)))) {
-      handlers.forget(signal);
-      return false;
+      if (is_owner) {
+        handlers.forget(signal);
+      }
+      return makes_all ? std::optional<std::int64_t>(-EFAULT) : std::nullopt;
     }
   }
-  const bool hides = wanted && blocks_trap(*wanted) && handlers.are_told();
-  const bool corrects_old = old != 0 && handlers.is_hidden(signal);
-  const bool is_made_here = (hides || corrects_old) && code.trap_handler().is_installed &&
+  if (makes_all && wanted && (signal == SIGKILL || signal == SIGSTOP)) {
+    return -EINVAL;
+  }
+  const bool hides = is_owner && wanted && blocks_trap(*wanted) && handlers.are_told();
+  const bool corrects_old = is_owner && old != 0 && handlers.is_hidden(signal);
+  const bool is_made_here = (makes_all || hides || corrects_old) &&
+                            code.trap_handler().is_installed &&
                             ptrace::set_registers(tid, registers);
   const auto before = is_made_here
                           ? call_sigaction(code, tid, signal,
                                            wanted && hides ? without_trap(*wanted) : wanted, true)
                           : std::nullopt;
-  const auto shown = before ? handlers.as_set(signal, *before) : SignalAction{};
+  const auto shown = !before    ? SignalAction{}
+                     : is_owner ? handlers.as_set(signal, *before)
+                                : *before;
   const bool is_done =
       before && (old == 0 || memory.write(Address{old}, std::as_bytes(std::span(&shown, 1))));
-  if (wanted) {
-    handlers.set(signal, *wanted, is_done && hides);
+  if (wanted && is_owner) {
+    handlers.set(signal, *wanted, before && hides);
   }
-  return is_done;
+  if (is_done) {
+    return 0;
+  }
+  return before && makes_all ? std::optional<std::int64_t>(-EFAULT) : std::nullopt;
 }
 
 void unblock_in_handlers(InstrumentedCode& code, pid_t tid) {

@@ -2,6 +2,9 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
+
 #include "supervisor/instruments/instrumented_code.h"
 #include "supervisor/instruments/sigtrap_mask.h"
 #include "supervisor/linux/ptrace.h"
@@ -16,11 +19,21 @@ namespace sp::supervisor {
 ///
 /// All functions make system calls in the target (remote_syscall()).
 
-/// Does rt_sigaction instead of the kernel where that is needed, and notes in any case what the
-/// program sets. The thread stands before the call, in the stop of a breakpoint, and goes on with
-/// `registers`. False where the kernel has to do it.
-[[nodiscard]] bool make_sigaction(InstrumentedCode& code, const Tracee& tracee,
-                                  const SyscallRequest& call, const ptrace::Registers& registers);
+/// The calls of rt_sigaction that are made here and not by the kernel.
+enum class MadeHere {
+  where_needed,  // masks or what the call answers are others in the kernel
+  all,
+};
+/// Does rt_sigaction, and notes in any case what the program sets. The thread stands before the
+/// call, in the stop of a breakpoint, and goes on with `registers`. Returns the call's result;
+/// nothing where the kernel has to do it.
+[[nodiscard]] std::optional<std::int64_t> make_sigaction(InstrumentedCode& code,
+                                                         const Tracee& tracee,
+                                                         const SyscallRequest& call,
+                                                         const ptrace::Registers& registers,
+                                                         MadeHere which);
+/// rt_sigaction of a signal but SIGTRAP, with a mask of the kernel's size.
+[[nodiscard]] bool is_other_sigaction(const SyscallRequest& call);
 /// Takes SIGTRAP out of the masks of the handlers that the process has. From now on its calls of
 /// rt_sigaction are seen.
 void unblock_in_handlers(InstrumentedCode& code, pid_t tid);

@@ -41,8 +41,8 @@ SyscallGates::MaskChanges SyscallGates::find_mask_changes(const ModuleScan& scan
   for (const auto& [module, inode] : calling.modules) {
     for (const Place& place : places_in(module, inode)) {
       const Address at{place.address + *module.bias};
-      if (place.gate == Gate::at_call && Native::syscall_name(place.number) == "rt_sigprocmask" &&
-          module.range.contains(at)) {
+      if (place.gate == Gate::at_call && module.range.contains(at) &&
+          Native::syscall_name(place.number).starts_with("rt_sig")) {
         found.behind.push_back(at + arch::NativeTrapHandler::kSyscall.size());
       }
     }

@@ -26,7 +26,7 @@ class SyscallGates {
   /// it will have none.
   bool insert(InstrumentedCode& code, const ModuleScan& scan);
 
-  /// Where a process calls rt_sigprocmask: the addresses behind the calls.
+  /// Where a process calls rt_sigprocmask and rt_sigaction: the addresses behind the calls.
   struct MaskChanges {
     std::vector<core::Address> behind;
     bool are_all = false;  // as insert() says

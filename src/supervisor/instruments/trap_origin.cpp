@@ -2,6 +2,11 @@
 
 #include <signal.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
 #include "arch/native.h"
 #include "supervisor/linux/proc_files.h"
 
@@ -14,7 +19,7 @@ using core::Address;
 /// As gdb's adjust_pc_after_break: the breakpoint is gone, its instruction was not executed.
 void adjust_pc(pid_t tid, ptrace::Registers registers) {
   const Address pc = Native::pc(registers);
-  (void)ptrace::mark_trap(tid, pc);
+  mark_trap(tid, registers);
   Native::set_pc(registers, Native::breakpoint_of_trap(pc));
   (void)ptrace::set_registers(tid, registers);  // fails where it was killed
 }
@@ -68,6 +73,17 @@ Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& regi
     remove_written_back(code.memory(), *site);
   }
   return {origin, site};
+}
+
+void mark_trap(pid_t tid, const ptrace::Registers& registers) {
+  siginfo_t info{};
+  info.si_signo = SIGTRAP;
+  info.si_code = SI_KERNEL;
+  const std::array<std::uint64_t, 2> place{Native::pc(registers).value(),
+                                           Native::sp(registers).value()};
+  std::memcpy(reinterpret_cast<std::byte*>(&info) + offsetof(siginfo_t, si_addr), place.data(),
+              sizeof place);
+  (void)ptrace::set_signal_info(tid, info);
 }
 
 bool retire_trap(BreakpointTable& code, pid_t tid) {

@@ -41,6 +41,12 @@ struct Trap {
 [[nodiscard]] Trap trap_origin(BreakpointTable& code, pid_t tid,
                                const ptrace::Registers& registers);
 
+/// Writes pc and sp of a stop at a breakpoint into its siginfo (si_addr and the word behind it,
+/// which the kernel leaves empty). If we die before the thread runs on, the injected SIGTRAP
+/// handler reads them there: it must not go back to an instruction that we have executed for the
+/// thread. The sp tells that of a push, which leaves pc where the breakpoint has left it.
+void mark_trap(pid_t tid, const ptrace::Registers& registers);
+
 /// The same once every breakpoint is removed. True where the trap was ours and is dealt with.
 [[nodiscard]] bool retire_trap(BreakpointTable& code, pid_t tid);
 

@@ -194,14 +194,6 @@ core::Result<siginfo_t> signal_info(pid_t tid) {
   return info;
 }
 
-core::Result<void> mark_trap(pid_t tid, core::Address pc) {
-  siginfo_t info{};
-  info.si_signo = SIGTRAP;
-  info.si_code = SI_KERNEL;
-  info.si_addr = as_pointer(pc.value());
-  return set_signal_info(tid, info);
-}
-
 core::Result<void> set_signal_info(pid_t tid, const siginfo_t& info) {
   siginfo_t copy = info;
   return done_or_errno(request(PTRACE_SETSIGINFO, tid, nullptr, &copy), "writing the signal", tid);

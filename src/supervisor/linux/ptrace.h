@@ -67,9 +67,6 @@ struct FollowOptions {
 [[nodiscard]] core::Result<void> write_register_set(pid_t tid, int set,
                                                     std::span<const std::byte> content);
 [[nodiscard]] core::Result<siginfo_t> signal_info(pid_t tid);
-/// Writes pc into the siginfo of a stop at a breakpoint (si_addr, which the kernel leaves empty).
-/// If we die, the injected SIGTRAP handler reads it there: the thread's pc may be another by then.
-[[nodiscard]] core::Result<void> mark_trap(pid_t tid, core::Address pc);
 [[nodiscard]] core::Result<void> set_signal_info(pid_t tid, const siginfo_t& info);
 /// The signals that a stopped thread blocks, bit N-1 for signal N.
 inline constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};

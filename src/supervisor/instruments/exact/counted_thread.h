@@ -7,6 +7,7 @@
 
 #include "core/address.h"
 #include "core/instruction.h"
+#include "supervisor/breakpoints/breakpoint_table.h"
 #include "supervisor/instruments/displaced_step.h"
 #include "supervisor/instruments/fork_origins.h"
 #include "supervisor/instruments/sigtrap_mask.h"
@@ -29,6 +30,7 @@ struct CountedThread : ThreadState {
 
   /// A signal was delivered by a single step; the next stop shows whether it has a handler.
   bool delivering = false;
+  int delivered = 0;  // which one
   core::Address interrupted_at;
   struct Interrupted {
     core::Address at;
@@ -44,6 +46,8 @@ struct CountedThread : ThreadState {
     SyscallRequest request;
     std::uint64_t insertions = 0;               // of breakpoints, at its entry
     bool sets_trap_handler = false;             // sigaction of SIGTRAP, which has our handler
+    bool asks_for_handler = false;              // rt_sigaction of another signal
+    std::optional<SignalAction> sets_handler;   // and what it sets
     bool clears_handlers = false;               // TaskCall::clears_handlers
     bool emulated = false;                      // the kernel does nothing
     std::optional<core::AddressRange> written;  // through /proc/PID/mem

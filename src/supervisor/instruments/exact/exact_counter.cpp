@@ -75,19 +75,17 @@ void ExactCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::R
   const pid_t tid = tracee.id.tid;
   thread.delivering = false;
   const Address at = site.instruction.address;
-  const Address trap = Native::pc(registers);
+  mark_trap(tid, registers);
   Native::set_pc(registers, at);
   if (!thread.begun) {
     thread.begun = true;
     flow_.enter(tracee, at, now);
   }
   if (site.instruction.flow == Flow::syscall) {
-    (void)ptrace::mark_trap(tid, trap);
     on_gate(tracee, site, registers);
     return;
   }
   if (thread.displaced.end_of_sequence()) {
-    (void)ptrace::mark_trap(tid, trap);
     runner_.leave_sequence(tracee, site, registers, now);
     runner_.continue_thread(tracee);
     return;
@@ -95,7 +93,6 @@ void ExactCounter::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::R
   ThreadMemory memory(tid);
   const bool emulated = Native::emulate(registers, site.code, memory) == arch::Emulated::done;
   const Address to = Native::pc(registers);
-  (void)ptrace::mark_trap(tid, trap);
   if (!emulated) {
     if (!runner_.run_sequence(tracee, registers)) {
       CountedCode& code = counted_code(*tracee.process);
@@ -169,6 +166,9 @@ void ExactCounter::on_handler_entry(Tracee& tracee, const ptrace::Registers& reg
   }
   thread.interrupted.push_back({thread.interrupted_at, thread.stepped});
   (void)thread.mask.unblock(tracee.process->id.pid, tracee.id.tid);
+  thread.mask.inherit(counted_code(*tracee.process)
+                          .signal_handlers()
+                          .is_hidden(static_cast<std::uint64_t>(thread.delivered)));
   flow_.enter(tracee, Native::pc(registers), now, &registers);
   runner_.continue_thread(tracee);
 }

@@ -5,6 +5,7 @@
 #include "supervisor/breakpoints/memory_origin.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/exact/exact_counter.h"
+#include "supervisor/instruments/handler_masks.h"
 #include "supervisor/instruments/sigtrap_action.h"
 
 // Processes and threads that come and go.
@@ -78,6 +79,7 @@ void ExactCounter::install_handler(const Tracee& tracee) {
                    tracee.process->id.pid, reason_for_no_breakpoints(code));
   }
   syscalls_.insert_gates(tracee);
+  unblock_in_handlers(code, tracee.id.tid);
 }
 
 }  // namespace sp::supervisor

@@ -10,7 +10,7 @@
 
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
-#include "supervisor/instruments/sigtrap_action.h"
+#include "supervisor/instruments/exact/sigaction_effects.h"
 #include "supervisor/instruments/task_calls.h"
 #include "supervisor/linux/descriptor.h"
 #include "supervisor/linux/proc_files.h"
@@ -56,6 +56,9 @@ void SyscallEffects::insert_gates(const Tracee& tracee) {
     code.insert_gate(behind);
   }
   code.set_has_gates(are_all);
+  if (are_all) {
+    code.signal_handlers().begin();
+  }
 }
 
 void SyscallEffects::on_stop(Tracee& tracee, core::TimePoint now) {
@@ -96,7 +99,7 @@ void SyscallEffects::on_exit(Tracee& tracee, Address pc, std::int64_t result, co
     return;
   }
   if (syscall) {
-    after_sigaction(tracee, *syscall);
+    after_sigaction(tracee, *syscall, result);
     after_maps_change(tracee, syscall->request, result);
     if (syscall->written) {
       forget_written(tracee, *syscall->written);  // what was read of it meanwhile may be older
@@ -144,11 +147,15 @@ bool SyscallEffects::emulate_mask_change(Tracee& tracee, const SyscallRequest& r
 bool SyscallEffects::emulate_at_gate(Tracee& tracee, const BreakpointSite& gate,
                                      ptrace::Registers& registers) {
   const auto [number, arguments] = NativeTrapHandler::next_call(registers);
-  if (!counted_thread(tracee).mask.change(tracee.process->id.pid, tracee.id.tid,
-                                          {number, arguments})) {
+  const SyscallRequest call{number, arguments};
+  const auto result =
+      counted_thread(tracee).mask.change(tracee.process->id.pid, tracee.id.tid, call)
+          ? std::optional<std::int64_t>(0)
+          : sigaction_at_gate(tracee, call, registers);
+  if (!result) {
     return false;
   }
-  NativeTrapHandler::finish_call(registers, 0);
+  NativeTrapHandler::finish_call(registers, *result);
   Native::set_pc(registers, gate.instruction.next());
   FlowRecorder::return_from_syscall(tracee, gate.instruction.next());
   return true;
@@ -225,29 +232,6 @@ void SyscallEffects::after_maps_change(const Tracee& tracee, const SyscallReques
   } else if (name == "mprotect" || name == "pkey_mprotect" || name == "mremap" || name == "shmat" ||
              name == "shmdt" || name == "remap_file_pages") {
     code.expire_maps();
-  }
-}
-
-/// At the call's entry.
-void SyscallEffects::before_sigaction(const Tracee& tracee, CountedThread::Syscall& syscall) {
-  const pid_t tid = tracee.id.tid;
-  CountedCode& code = counted_code(*tracee.process);
-  const SigactionCall call = emulate_sigaction(code, tid, syscall.request);
-  if (call == SigactionCall::handler) {
-    syscall.sets_trap_handler = true;
-    code.trap_handler().is_installed = false;  // from now on the program has a handler of its own
-  }
-  const auto registers = call == SigactionCall::emulated ? ptrace::registers(tid) : core::fail("");
-  if (registers) {
-    syscall.emulated = ptrace::skip_syscall(tid, *registers, 0).has_value();
-  }
-}
-
-void SyscallEffects::after_sigaction(const Tracee& tracee, const CountedThread::Syscall& syscall) {
-  const std::uint64_t old = syscall.request.arguments[2];
-  if (syscall.sets_trap_handler && old != 0) {
-    const SignalAction& before = counted_code(*tracee.process).trap_handler().program;
-    (void)ThreadMemory(tracee.id.tid).write(Address{old}, std::as_bytes(std::span(&before, 1)));
   }
 }
 

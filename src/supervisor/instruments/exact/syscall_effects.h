@@ -38,9 +38,6 @@ class SyscallEffects {
   void forget_written(const Tracee& tracee, core::AddressRange range);
   void before_maps_change(const Tracee& tracee, const SyscallRequest& request);
   void after_maps_change(const Tracee& tracee, const SyscallRequest& request, std::int64_t result);
-  /// The program sees the default action where SIGTRAP has our handler.
-  static void before_sigaction(const Tracee& tracee, CountedThread::Syscall& syscall);
-  static void after_sigaction(const Tracee& tracee, const CountedThread::Syscall& syscall);
   static void before_task(const Tracee& tracee, CountedThread::Syscall& syscall);
 
   FlowRecorder& flow_;

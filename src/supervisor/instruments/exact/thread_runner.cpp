@@ -104,6 +104,7 @@ void ThreadRunner::deliver_signal(Tracee& tracee, const ptrace::Registers& regis
   }
   thread.mask.block_again(tid);  // the handler's return shall find it
   thread.delivering = true;
+  thread.delivered = signal;
   (void)ptrace::step(tid, signal);
 }
 

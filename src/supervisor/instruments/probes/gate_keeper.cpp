@@ -48,7 +48,8 @@ GateKeeper::Made GateKeeper::make_call(Tracee& tracee, const SyscallRequest& cal
       maintenance_.remove_all_probes(tracee);
       return Made::no;
     case SigactionCall::other:
-      return make_sigaction(code, tracee, call, registers) ? Made::yes : Made::no;
+      return make_sigaction(code, tracee, call, registers, MadeHere::where_needed) ? Made::yes
+                                                                                   : Made::no;
   }
   return Made::no;
 }

@@ -7,6 +7,7 @@
 #include "supervisor/instruments/probes/call_counter.h"
 #include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/written_probes.h"
+#include "supervisor/instruments/trap_origin.h"
 
 namespace sp::supervisor {
 
@@ -16,12 +17,11 @@ using core::Address;
 void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
                               core::TimePoint now) {
   const Address at = site.instruction.address;
-  const Address trap = Native::pc(registers);
   ProbedCode& code = probed_code(*tracee.process);
   probed_thread(tracee).delivering = 0;  // to nobody: the step has come here
   probed_thread(tracee).ends_writes.reset();
+  mark_trap(tracee.id.tid, registers);
   Native::set_pc(registers, at);
-  (void)ptrace::mark_trap(tracee.id.tid, trap);
   if (code.is_in_loader_function(at)) {
     modules_.on_library_event(*tracee.process, tracee.id.tid);
     counter_.note_totals(code);
