@@ -68,8 +68,8 @@ Result<core::PlaceChoice> read_places(const Arguments& given) {
                    return one.first == *via;
                  })->second;
     choice.in_copies = *via == "copy"   ? core::TracedInCopies::all
-                       : *via == "auto" ? core::TracedInCopies::hot
-                                        : core::TracedInCopies::none;
+                       : *via == "int3" ? core::TracedInCopies::none
+                                        : core::TracedInCopies::hot;
   }
   for (const std::string& text : given.all("xray-id")) {
     auto ids = parse_xray_ids(text);
@@ -86,7 +86,6 @@ Result<core::PlaceChoice> read_places(const Arguments& given) {
   }
   if (!choice.xray_ids.empty()) {
     choice.via = Via::xray;
-    choice.in_copies = core::TracedInCopies::none;
   }
   return choice;
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arch/native.h"
@@ -128,6 +129,28 @@ TEST(Places, calls_are_not_said_to_be_exact_where_the_program_has_overwritten_br
     if (row.at("function") == "main" || row.at("function") == "hot") {
       EXPECT_NE(row.at("calls_kind"), "exact") << row.at("calls");
     }
+  }
+}
+
+TEST(Places, hot_functions_run_from_copies_whatever_place_chose_them) {
+  if (!arch::Native::kHasCopies) {
+    GTEST_SKIP() << "functions are not copied on this CPU";
+  }
+  const Words patchable{"gcc", "-O1", "-fpatchable-function-entry=5,2"};
+  for (const auto& [via, compiler] :
+       {std::pair("patchable", patchable), std::pair("xray", kXray)}) {
+    const TempDir directory;
+    Words much = compiler;
+    much.emplace_back("-DROUNDS=300000");
+    const std::string program = build(directory, much, kProgram);
+    if (program.empty()) {
+      continue;
+    }
+    Calls calls = traced(directory, {"-a", "--via", via}, program);
+    EXPECT_EQ(calls["hot returned"], 300000U) << via;
+    const auto run = RunFiles(directory / "run").run();
+    EXPECT_GT(run.at("probes").at("copies").at("functions"), 0) << via;
+    EXPECT_LT(run.at("probes").at("hits"), 100000) << via;
   }
 }
 
