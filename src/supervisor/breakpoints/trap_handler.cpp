@@ -177,10 +177,8 @@ std::optional<SignalAction> call_sigaction(BreakpointTable& code, pid_t tid, std
   return before;
 }
 
-bool postpone_calls(const BreakpointTable& code, pid_t tid) {
-  const bool ignores = code.trap_handler().is_installed ? code.trap_handler().program.is_ignore()
-                                                        : ignores_trap(tid);
-  return ignores && signal_to_be_delivered(tid) != 0 && ptrace::interrupt(tid);
+bool postpone_calls(pid_t tid) {
+  return signal_to_be_delivered(tid) != 0 && ptrace::interrupt(tid);
 }
 
 void install_trap_handler(BreakpointTable& code, pid_t tid) {

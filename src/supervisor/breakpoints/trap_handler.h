@@ -29,10 +29,10 @@ inline constexpr std::uint64_t kTrapHandlerScratch = 8000;
                                                          std::uint64_t signal,
                                                          const std::optional<SignalAction>& action,
                                                          bool trap_is_served = false);
-/// A system call in a signal-delivery stop ends with a forced SIGTRAP, for which the kernel resets
-/// SIG_IGN. True where the program has set that: the thread was interrupted, and its next stop will
-/// do.
-[[nodiscard]] bool postpone_calls(const BreakpointTable& code, pid_t tid);
+/// A system call in a signal-delivery stop ends with a forced SIGTRAP: the kernel resets SIG_IGN
+/// for it, and where we are killed meanwhile, the thread does not get its registers back. True
+/// where the thread is in such a stop: it was interrupted, and its next stop will do.
+[[nodiscard]] bool postpone_calls(pid_t tid);
 /// Installs the handler; call it before the first breakpoint. Does nothing to a process that
 /// handles SIGTRAP itself, has a seccomp filter that we do not have, or has a shadow stack.
 void install_trap_handler(BreakpointTable& code, pid_t tid);

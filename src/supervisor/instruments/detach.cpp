@@ -53,7 +53,7 @@ bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, SigtrapMask
     return false;
   }
   if (stop.may_call) {
-    if (has_memory_of_ours(*tracee.process) && postpone_calls(code, tid)) {
+    if (has_memory_of_ours(*tracee.process) && postpone_calls(tid)) {
       return false;
     }
     if (others_are_out(tracee)) {

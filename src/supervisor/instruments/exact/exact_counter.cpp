@@ -196,7 +196,7 @@ bool ExactCounter::on_group_stop(Tracee& tracee) {
 void ExactCounter::on_user_stop(Tracee& tracee, UserStop /*stop*/, core::TimePoint now) {
   const CountedCode& code = counted_code(*tracee.process);
   if (counted_thread(tracee).begun ||
-      (!code.trap_handler().tried && postpone_calls(code, tracee.id.tid))) {
+      (!code.trap_handler().tried && postpone_calls(tracee.id.tid))) {
     return;
   }
   const auto registers = ptrace::registers(tracee.id.tid);
