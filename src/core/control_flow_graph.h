@@ -49,6 +49,8 @@ struct BasicBlock {
   /// the same instruction without it. No breakpoint may be inserted. Control that comes to the
   /// block before does not come here.
   bool is_unlocked = false;
+  /// Cut off the block in front, out of which alone control comes here.
+  bool is_cut = false;
 };
 
 /// A function's basic blocks, as far as its code alone shows them.

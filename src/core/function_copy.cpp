@@ -45,9 +45,12 @@ std::uint32_t most_counters(const ControlFlowGraph& graph) {
 }
 
 std::vector<const CopyLanding*> FunctionCopy::changes_from(Address pc) const {
-  const auto next = std::lower_bound(
+  const auto from = std::lower_bound(
       landings.begin(), landings.end(), pc,
       [](const CopyLanding& landing, Address wanted) { return landing.at < wanted; });
+  const auto next = std::find_if(from, landings.end(), [](const CopyLanding& landing) {
+    return landing.form != CopyLanding::Form::none;
+  });
   std::vector<const CopyLanding*> changes;
   if (next != landings.end() && next->at == pc) {
     return changes;

@@ -135,7 +135,7 @@ struct CopyLanding {
     jump,        // a jump to the copy, or to `via`
     breakpoint,  // the tracer moves the thread; also leaders that control reaches only within the
                  // copy, should a thread come to the original all the same
-    none,        // a thread there runs on: core::BasicBlock::is_unlocked
+    none,        // a thread there runs on: core::BasicBlock::is_unlocked, or is_cut
   };
   Address at;
   Form form = Form::breakpoint;

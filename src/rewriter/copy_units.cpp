@@ -42,6 +42,7 @@ Refusal add_block(const core::FunctionToCopy& function, std::uint32_t index, Cop
       unit.starts_block = i == 0;
       unit.is_outside = i != 0;
       unit.is_unlocked = block.is_unlocked;
+      unit.is_cut = block.is_cut && i == 0;
       if (block.is_unlocked && !found.units.empty()) {
         found.units.back().is_locked = true;
       }

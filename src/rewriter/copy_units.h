@@ -26,6 +26,7 @@ struct CopyUnit {
   bool falls_through = false;  // to `end`, out of its last instruction
   bool is_locked = false;      // the next unit begins behind its lock prefix,
   bool is_unlocked = false;    // as this one does: core::BasicBlock::is_unlocked
+  bool is_cut = false;         // core::BasicBlock::is_cut
 };
 
 /// A function's code, decoded and cut.

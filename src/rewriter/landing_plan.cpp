@@ -118,8 +118,9 @@ class LandingPlanner {
   LandingPlanner(const core::FunctionToCopy& function, const CopyUnits& units)
       : function_(function), units_(units), dead_(function, units) {}
 
-  tl::expected<PlannedLanding, CopyRefusal> plan(const CopyUnit& unit) {
-    if (unit.is_unlocked) {
+  tl::expected<PlannedLanding, CopyRefusal> plan(std::size_t index, bool is_covered) {
+    const CopyUnit& unit = units_.units[index];
+    if (unit.is_unlocked || is_covered) {
       return PlannedLanding{Form::none, 0, {}, false};
     }
     if (unit.is_locked) {
@@ -137,6 +138,9 @@ class LandingPlanner {
       if (auto kept = plan_jump(unit, before_kept)) {
         return *kept;
       }
+      if (auto covering = plan_over_next(index)) {
+        return *covering;
+      }
       if (can_emulate) {
         if (auto emulated = plan_jump(unit, whole)) {
           emulated->emulates_call = true;
@@ -152,22 +156,25 @@ class LandingPlanner {
     return breakpoint;
   }
 
-  /// What the unit's landing leaves of it can hold second jumps.
-  void use_rest(const CopyUnit& unit, const PlannedLanding& planned) {
+  /// What the landings leave of the unit, up to `covered` that of the one in front, can hold second
+  /// jumps. From the first call on no landing covers a next unit.
+  void use_rest(const CopyUnit& unit, const PlannedLanding& planned, Address covered) {
+    rest_is_used_ = true;
     const SourceInstruction& last = units_.last_of(unit);
     const bool keeps_last = is_kept(last.instruction.flow) && !planned.emulates_call;
     const Address end = keeps_last ? last.instruction.address : unit.end;
     // Two bytes: its own landing may still become a short jump.
-    const Address begin = unit.start + std::max<std::uint64_t>(planned.size, kShortJump);
+    const Address begin =
+        std::max(covered, unit.start + std::max<std::uint64_t>(planned.size, kShortJump));
     const bool is_shared = unit.is_locked || unit.is_unlocked;
     if (is_closed() && !is_shared && begin < end) {
       dead_.add({begin, end});
     }
   }
   /// A second try for a breakpoint.
-  void shorten(const CopyUnit& unit, PlannedLanding& planned) {
-    if (planned.form == Form::breakpoint && unit.is_outside) {
-      if (const auto better = plan(unit)) {
+  void shorten(std::size_t index, PlannedLanding& planned) {
+    if (planned.form == Form::breakpoint && units_.units[index].is_outside) {
+      if (const auto better = plan(index, false)) {
         planned = *better;
       }
     }
@@ -196,9 +203,26 @@ class LandingPlanner {
     return std::nullopt;
   }
 
+  /// A long jump in a unit that is too short for it, and in the next, which was cut off it.
+  [[nodiscard]] std::optional<PlannedLanding> plan_over_next(std::size_t index) const {
+    if (rest_is_used_ || !is_closed() || index + 1 == units_.units.size()) {
+      return std::nullopt;
+    }
+    const CopyUnit& unit = units_.units[index];
+    const CopyUnit& next = units_.units[index + 1];
+    const core::Instruction& last = units_.last_of(next).instruction;
+    const Address end = is_kept(last.flow) ? last.address : next.end;
+    if (!next.is_cut || next.is_outside || next.is_locked || next.start != unit.end ||
+        end < unit.start + kLongJump) {
+      return std::nullopt;
+    }
+    return PlannedLanding{Form::jump, kLongJump, {}, false, true};
+  }
+
   const core::FunctionToCopy& function_;
   const CopyUnits& units_;
   DeadBytes dead_;
+  bool rest_is_used_ = false;
 };
 
 template <std::size_t size>
@@ -213,18 +237,20 @@ tl::expected<std::vector<PlannedLanding>, CopyRefusal> plan_landings(
   LandingPlanner planner(function, units);
   std::vector<PlannedLanding> plans;
   plans.reserve(units.units.size());
-  for (const CopyUnit& unit : units.units) {
-    const auto planned = planner.plan(unit);
+  for (std::size_t i = 0; i < units.units.size(); ++i) {
+    const auto planned = planner.plan(i, i > 0 && plans[i - 1].covers_next);
     if (!planned) {
       return tl::unexpected(planned.error());
     }
     plans.push_back(*planned);
   }
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    planner.use_rest(units.units[i], plans[i]);
+    const bool is_covered = i > 0 && plans[i - 1].covers_next;
+    planner.use_rest(units.units[i], plans[i],
+                     is_covered ? units.units[i - 1].start + kLongJump : Address{});
   }
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    planner.shorten(units.units[i], plans[i]);
+    planner.shorten(i, plans[i]);
   }
   return plans;
 }

@@ -16,6 +16,9 @@ struct PlannedLanding {
   /// The call is made by the copy with the original's return address, because the landing leaves no
   /// room for it in the original.
   bool emulates_call = false;
+  /// The jump covers the beginning of the next unit, too, which control comes to only out of this
+  /// one (CopyUnit::is_cut).
+  bool covers_next = false;
 };
 
 /// One landing for each unit, such that no byte of another unit or of a kept instruction changes.

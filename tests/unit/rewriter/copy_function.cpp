@@ -52,6 +52,40 @@ TEST_F(CopyFunction, counts_in_front_of_the_first_place_where_flags_are_dead) {
   EXPECT_FALSE(copy->to_copy(kStart + 1));
 }
 
+// With --trace a function's first instruction is a block of its own where one block is entry and
+// exit: often a push, which is too short for a jump.
+TEST_F(CopyFunction, lands_by_a_jump_that_covers_what_was_cut_off_the_block) {
+  HandMade function(bytes_of("55"           // push %rbp
+                             "48 89 e5"     // mov %rsp,%rbp
+                             "48 8d 47 03"  // lea 3(%rdi),%rax
+                             "5d"           // pop %rbp
+                             "c3"),
+                    {kStart, kStart + 1});
+  const auto apart = copy_function(*function, kPlace);
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(apart->landings[0].form, Form::breakpoint);
+  EXPECT_EQ(apart->landings[1].form, Form::breakpoint);
+
+  function.graph().blocks[1].is_cut = true;
+  const auto copy = copy_function(*function, kPlace);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(difference(*function, *copy), "");
+  ASSERT_EQ(copy->landings.size(), 2U);
+  EXPECT_EQ(copy->landings[0].form, Form::jump);
+  EXPECT_EQ(copy->landings[0].size, 5);
+  EXPECT_EQ(copy->landings[1].form, Form::none);
+  // A thread that goes on behind the push in the original would execute the jump's rest.
+  EXPECT_EQ(copy->changes_from(kStart + 1).size(), 1U);
+  EXPECT_EQ(copy->changes_from(kStart + 4).size(), 1U);
+  EXPECT_EQ(copy->changes_from(kStart + 8).size(), 0U);
+
+  function->jumps_within = false;
+  const auto open = copy_function(*function, kPlace);
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->landings[0].form, Form::breakpoint);
+  EXPECT_EQ(open->landings[1].form, Form::breakpoint);
+}
+
 TEST_F(CopyFunction, keeps_a_call_behind_which_control_comes_back_by_a_landing) {
   HandMade function(
       "48 83 ec 08"     // sub $8,%rsp

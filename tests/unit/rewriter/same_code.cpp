@@ -281,6 +281,18 @@ class Comparison {
     return "";
   }
 
+  [[nodiscard]] bool is_cut(Address start) const {
+    return std::any_of(
+        function_.graph->blocks.begin(), function_.graph->blocks.end(),
+        [start](const core::BasicBlock& block) { return block.is_cut && block.start == start; });
+  }
+  /// A jump of another landing has bytes there.
+  [[nodiscard]] bool covers(Address at) const {
+    return std::any_of(copy_.landings.begin(), copy_.landings.end(),
+                       [at](const core::CopyLanding& landing) {
+                         return landing.at < at && at < landing.at + landing.size;
+                       });
+  }
   std::string check_landings() {
     for (const core::CopyLanding& landing : copy_.landings) {
       const std::string name = fmt::format("landing {:x}: ", landing.at.value());
@@ -288,7 +300,9 @@ class Comparison {
       if (!point || point->original != landing.at) {
         return name + "leads elsewhere";
       }
-      if (is_unlocked(landing.at) != (landing.form == core::CopyLanding::Form::none)) {
+      const bool is_covered = is_cut(landing.at) && covers(landing.at);
+      if ((is_unlocked(landing.at) || is_covered) !=
+          (landing.form == core::CopyLanding::Form::none)) {
         return name + "should be another one";
       }
       if (landing.form != core::CopyLanding::Form::jump) {
@@ -309,7 +323,7 @@ class Comparison {
         return name + "changes a byte at which an instruction begins";
       }
       for (const core::CopyLanding& other : copy_.landings) {
-        if (other.at != landing.at && window.contains(other.at)) {
+        if (other.at != landing.at && window.contains(other.at) && !is_cut(other.at)) {
           return name + "covers another one";
         }
       }

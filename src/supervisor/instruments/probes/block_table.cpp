@@ -94,6 +94,7 @@ void BlockTable::update(ProbedBlock& block, const core::BasicBlock& mapped,
   block.last = mapped.last;
   block.falls_through = mapped.falls_through;
   block.is_unlocked = mapped.is_unlocked;
+  block.is_cut = mapped.is_cut;
   block.has_unreported_change = true;
   block.probe = choose_probe(mapped);
 }
@@ -106,6 +107,14 @@ void BlockTable::forget(core::AddressRange mapped) {
       block.is_unlocked = false;
     }
   }
+}
+
+core::ControlFlowGraph BlockTable::with_cuts(core::ControlFlowGraph graph) const {
+  for (core::BasicBlock& block : graph.blocks) {
+    const ProbedBlock* const known = starting_at(block.start);
+    block.is_cut = block.is_cut || (known != nullptr && known->is_cut);
+  }
+  return graph;
 }
 
 const ProbedBlock* BlockTable::starting_at(Address address) const {

@@ -39,6 +39,8 @@ class BlockTable {
   }
   [[nodiscard]] ProbedBlocks& all() { return blocks_; }
   [[nodiscard]] const ProbedBlocks& all() const { return blocks_; }
+  /// The graph with what of its blocks was cut off others before, and begins a block since.
+  [[nodiscard]] core::ControlFlowGraph with_cuts(core::ControlFlowGraph graph) const;
   /// The block that starts at `address`, or nullptr.
   [[nodiscard]] const ProbedBlock* starting_at(core::Address address) const;
   /// `address` is in a block of the function, not only at its start.

@@ -21,6 +21,7 @@ struct ProbedBlock {
   core::Instruction last;
   bool falls_through = false;
   bool is_unlocked = false;            // core::BasicBlock: counted by the branch that leads here
+  bool is_cut = false;                 // core::BasicBlock
   bool is_derived = false;             // its count follows from those of others: it has no probe
   bool has_unreported_change = false;  // of something other than `hits`
   core::Address probe;                 // Address{}: none of its instructions can have a breakpoint

@@ -177,7 +177,7 @@ core::ControlFlowGraph ProbedCode::analyze(const ProbedFunction& function,
   if (trace_ || coverage_ != nullptr) {
     std::erase_if(graph.blocks, [](const core::BasicBlock& block) { return block.is_unlocked; });
   }
-  return trace_ ? cut_at_places(std::move(graph), functions_, function) : graph;
+  return trace_ ? blocks_.with_cuts(cut_at_places(std::move(graph), functions_, function)) : graph;
 }
 
 Address ProbedCode::choose_probe_of(const ProbedFunction& function, const core::BasicBlock& block) {

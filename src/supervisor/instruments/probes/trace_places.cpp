@@ -106,6 +106,7 @@ core::ControlFlowGraph cut_at_places(core::ControlFlowGraph graph, const Functio
       blocks.push_back(first_of(block));
       block.start = block.start + block.lengths.front();
       block.lengths.erase(block.lengths.begin());
+      block.is_cut = true;
     }
     blocks.push_back(std::move(block));
   }
