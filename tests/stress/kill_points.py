@@ -18,7 +18,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODES = {"default": [], "-n": ["-n"], "-a": ["-a"], "--single": ["--single"], "--trace": ["--trace"],
-         "--trace -a": ["--trace", "-a"], "--coverage": ["--coverage=block"]}
+         "--trace -a": ["--trace", "-a"], "--via int3": ["--trace", "-a", "--via", "int3"],
+         "--coverage": ["--coverage=block"]}
 SHELL = "i=0; while [ $i -lt 25 ]; do i=$((i + 1)); echo $i | cat | wc -c; done"
 PROGRAMS = {
     "ways": (["./kill_ways", "150"], "right: 8 of 8 children, sums 9600 and 9600"),
