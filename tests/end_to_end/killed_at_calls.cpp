@@ -29,7 +29,8 @@ class KilledAtCalls : public ::testing::TestWithParam<Mode> {
     how.environment = {"LD_PRELOAD=" + target("libkills_at_call.so"),
                        "KILL_AT=" + std::to_string(call), "KILL_REPORT=" + report(directory),
                        "ASAN_OPTIONS=verify_asan_link_order=0"};
-    return Running(superprofiler(directory, options, {target("kill_ways")}), how);
+    const Words program{target("kill_ways"), std::to_string(scaled(20))};
+    return Running(superprofiler(directory, options, program), how);
   }
   [[nodiscard]] static std::string report(const TempDir& directory) {
     return directory.path() + "/calls";
