@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""kill_points.py [--modes MODE,...] [--from N] [--seed N] [ROUNDS] [SUPERPROFILER]: kills superprofiler right before its Nth call
-of ptrace(2), waitid(2) or pwrite(2), counted by a preloaded library, so that no moment between two of its calls is
-missed as random times miss it: the first ROUNDS (300) calls one by one, then as many others at random, for each program,
-mode and way (launched, attached). The programs have frames that begin with a push, threads, forks, handlers
-that block all signals; each must end and say the right thing, no child of its may die, and no process may be left. SUPERPROFILER
-defaults to the one of build/release."""
+"""kill_points.py [--modes=MODE,...] [--programs=NAME,...] [--from N] [--seed N] [ROUNDS] [SUPERPROFILER]: kills
+superprofiler right before its Nth call of ptrace(2), waitid(2) or pwrite(2), counted by a preloaded library, so that no
+moment between two of its calls is missed as random times miss it: the first ROUNDS (300) calls one by one, then as many
+others at random, for each program, mode and way (launched, attached). The programs (ways, shell) have frames that begin
+with a push, threads, forks, handlers that block all signals; each must end and say the right thing, no child of its may
+die, and no process may be left. SUPERPROFILER defaults to the one of build/release."""
 
 import argparse
 import os

@@ -46,8 +46,7 @@ struct CountedThread : ThreadState {
     SyscallRequest request;
     std::uint64_t insertions = 0;               // of breakpoints, at its entry
     bool sets_trap_handler = false;             // sigaction of SIGTRAP, which has our handler
-    bool asks_for_handler = false;              // rt_sigaction of another signal
-    std::optional<SignalAction> sets_handler;   // and what it sets
+    std::optional<SignalAction> sets_handler;   // of another signal
     bool clears_handlers = false;               // TaskCall::clears_handlers
     bool emulated = false;                      // the kernel does nothing
     std::optional<core::AddressRange> written;  // through /proc/PID/mem

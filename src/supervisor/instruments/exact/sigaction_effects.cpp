@@ -20,6 +20,11 @@ void write_action(pid_t tid, std::uint64_t at, const SignalAction& action) {
   (void)ThreadMemory(tid).write(Address{at}, std::as_bytes(std::span(&action, 1)));
 }
 
+/// A child that shares the memory (vfork) has actions of its own.
+bool is_of_handler(const Tracee& tracee, const SyscallRequest& call) {
+  return is_other_sigaction(call) && tracee.process->id == counted_code(*tracee.process).owner();
+}
+
 }  // namespace
 
 std::optional<std::int64_t> sigaction_at_gate(const Tracee& tracee, const SyscallRequest& call,
@@ -51,11 +56,9 @@ void before_sigaction(const Tracee& tracee, CountedThread::Syscall& syscall) {
   if (registers) {
     syscall.emulated = ptrace::skip_syscall(tid, *registers, 0).has_value();
   }
-  syscall.asks_for_handler =
-      is_other_sigaction(syscall.request) && tracee.process->id == code.owner();
   SignalAction wanted;
   if (const std::uint64_t action = syscall.request.arguments[1];
-      syscall.asks_for_handler && action != 0 && read_action(tid, action, wanted)) {
+      is_of_handler(tracee, syscall.request) && action != 0 && read_action(tid, action, wanted)) {
     syscall.sets_handler = wanted;
   }
 }
@@ -69,7 +72,7 @@ void after_sigaction(const Tracee& tracee, const CountedThread::Syscall& syscall
   if (syscall.sets_trap_handler && old != 0) {
     write_action(tid, old, code.trap_handler().program);
   }
-  if (!syscall.asks_for_handler || result != 0) {
+  if (result != 0 || !is_of_handler(tracee, syscall.request)) {
     return;
   }
   SignalHandlers& handlers = code.signal_handlers();
