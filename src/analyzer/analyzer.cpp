@@ -142,7 +142,7 @@ void Analyzer::on(const core::StopEvent& event, core::FunctionsTraced& traced) {
   taken.batch.functions.reserve(traced.functions.size());
   for (const core::TracedFunction<core::Address>& function : traced.functions) {
     taken.batch.functions.push_back({stacks_->locate(event.process, function.start), function.size,
-                                     function.is_part, function.until});
+                                     function.is_part, function.until, function.is_overwritten});
   }
   taken.batch.events = std::move(traced.events);
   taken.batch.sites.reserve(traced.sites.size());

@@ -36,12 +36,13 @@ class Scan {
       }
     }
     read_sections();
-    for (auto* const list :
-         {&references_.jumps, &references_.calls, &references_.pointers, &references_.data}) {
+    for (auto* const list : {&references_.jumps, &references_.calls, &references_.pointers,
+                             &references_.data, &references_.flag_returners}) {
       std::sort(list->begin(), list->end());
       list->erase(std::unique(list->begin(), list->end()), list->end());
     }
     std::sort(references_.jump_sources.begin(), references_.jump_sources.end());
+    add_tail_callees();
     return std::move(references_);
   }
 
@@ -92,14 +93,17 @@ class Scan {
   void scan_range(AddressRange range) {
     const auto bytes = image_.bytes_at(range.begin.value());
     const std::size_t size = std::min<std::size_t>(bytes.size(), range.size());
+    callee_ = {};
     for (std::size_t offset = 0; offset < size;) {
       const auto code = bytes.subspan(offset);
       const Address at = range.begin + offset;
       const auto instruction = Native::decode(code, at);
       if (!instruction) {
+        callee_ = {};
         ++offset;
         continue;
       }
+      note_flags(*instruction, code);
       if (instruction->target) {
         note_jump(*instruction, range);
       }
@@ -112,6 +116,43 @@ class Scan {
       }
       offset += instruction->length;
     }
+  }
+
+  /// LLVM's machine outliner makes functions of pieces of code, and these may return flags.
+  void note_flags(const core::Instruction& instruction, std::span<const std::byte> code) {
+    references_.uses_counter_segment |= Native::sets_counter_segment(code);
+    if (callee_ != Address{}) {
+      const arch::FlagUse use = Native::flag_use(code);
+      if (use.reads) {
+        references_.flag_returners.push_back(callee_.value());
+      }
+      if (use.reads || use.kills || instruction.flow != core::Flow::next) {
+        callee_ = {};
+      }
+    }
+    if (instruction.flow == core::Flow::call && instruction.target) {
+      callee_ = *instruction.target;
+    }
+  }
+
+  /// Where a function that returns flags goes on in another one, that returns them.
+  void add_tail_callees() {
+    std::vector<std::uint64_t>& all = references_.flag_returners;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto function =
+          std::find_if(functions_.begin(), functions_.end(),
+                       [&](const auto& one) { return one.begin <= all[i] && all[i] < one.end; });
+      if (function == functions_.end()) {
+        continue;
+      }
+      for (const auto& jump : references_.jump_sources) {
+        const bool leaves = function->begin <= jump.from && jump.from < function->end;
+        if (leaves && std::find(all.begin(), all.end(), jump.to) == all.end()) {
+          all.push_back(jump.to);
+        }
+      }
+    }
+    std::sort(all.begin(), all.end());
   }
 
   void note_jump(const core::Instruction& instruction, AddressRange within) {
@@ -171,6 +212,7 @@ class Scan {
   std::span<const core::CandidateFunction> functions_;
   const std::atomic<bool>& stop_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> constants_;  // [begin, end)
+  Address callee_;  // of the call behind which nothing has set flags yet
   core::CodeReferences references_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "arch/atomic_sequence.h"
 #include "arch/emulation.h"
+#include "arch/flag_use.h"
 #include "arch/jump_table.h"
 #include "arch/left_code.h"
 #include "arch/syscall_site.h"
@@ -105,6 +106,10 @@ concept Isa = requires(const typename T::Registers& registers,
   { T::code_pointers(bytes, address) } -> std::same_as<std::vector<std::uint64_t>>;
   // The address of the memory that an instruction names relative to itself; only where kHasCopies.
   { T::named_memory(bytes, address) } -> std::same_as<std::optional<std::uint64_t>>;
+  // Of one instruction. Flags that matter where copies count.
+  { T::flag_use(bytes) } -> std::same_as<FlagUse>;
+  // It sets the base of the segment in which copies count.
+  { T::sets_counter_segment(bytes) } -> std::same_as<bool>;
   // Its bytes without operands: equal for instructions of the same kind.
   { T::encoding_kind(bytes) } -> std::same_as<std::uint64_t>;
 

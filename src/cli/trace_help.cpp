@@ -36,7 +36,7 @@ std::string ctl_help_text() {
       "  flush       writes what is kept (if the trace keeps the newest) to trace.sp\n"
       "  clear       forgets what was recorded so far; trace.sp begins again\n"
       "  files       the run's files and what is in them\n"
-      "  prune AGE   removes finished runs beside it that are older than AGE: 30m, 12h\n"
+      "  prune AGE   removes finished runs beside it that are older than AGE: 12h, 10d\n"
       "  config      how the run was started\n"
       "  emit        sends what is new in a tree to its reader (option emit) at once\n"
       "  patch ID..  traces functions that the option xray-id has left out, or unpatch,\n"

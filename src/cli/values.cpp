@@ -21,14 +21,15 @@ struct Suffix {
   std::string_view text;
   double nanoseconds;
 };
-constexpr std::array<Suffix, 8> kSuffixes = {{{"ns", 1},
+constexpr std::array<Suffix, 9> kSuffixes = {{{"ns", 1},
                                               {"us", 1e3},
                                               {"\xC2\xB5s", 1e3},  // the micro sign
                                               {"ms", 1e6},
                                               {"s", 1e9},
                                               {"m", 60e9},
                                               {"min", 60e9},
-                                              {"h", 3600e9}}};
+                                              {"h", 3600e9},
+                                              {"d", 24 * 3600e9}}};
 constexpr double kYear = 365.0 * 24 * 3600 * 1e9;
 constexpr std::int64_t kPidMaxLimit = 1 << 22;
 
@@ -64,7 +65,7 @@ Result<Duration> parse_duration(std::string_view option, std::string_view text, 
   const auto scale = number ? nanoseconds_in(number->second, unit) : std::nullopt;
   if (!scale) {
     return fail(fmt::format(
-        "{}: '{}' is not a time; write a number with ns, us, ms, s, m or h, "
+        "{}: '{}' is not a time; write a number with ns, us, ms, s, m, h or d, "
         "such as {}",
         option, text, unit == Unit::seconds ? "30s (30 means 30s)" : "100us (100 means 100us)"));
   }

@@ -30,6 +30,10 @@ struct CodeReferences {
   std::vector<Stub> stubs;
   /// It has ranges that the kernel compares pc with (rseq(2)): none of its code may be copied.
   bool has_restartable_sequences = false;
+  /// It has instructions that set the base of the segment in which copies count, or read it.
+  bool uses_counter_segment = false;
+  /// Destinations of direct calls whose callers read the flags that they return.
+  std::vector<std::uint64_t> flag_returners;
   /// Its stacks and the places where its threads are interrupted are managed by a runtime (Go).
   bool has_own_stacks = false;
   /// Values in the code and in data that would be addresses of code: some are just numbers.

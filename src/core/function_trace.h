@@ -93,6 +93,7 @@ struct TracedFunction {
   std::uint64_t size = 0;            // bytes
   bool is_part = false;              // of another function, which jumps to it: no entries
   std::optional<TimePoint> until{};  // its events ended here: it was too hot
+  bool is_overwritten = false;       // or the program has overwritten its places
 };
 
 /// Events of one thread, in their order. `Where` is core::Address (supervisor) or

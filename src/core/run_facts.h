@@ -69,11 +69,12 @@ struct Probing {
 /// What --trace recorded.
 struct Tracing {
   std::uint64_t events = 0;
-  std::uint64_t lost = 0;       // found no room
-  std::uint64_t too_hot = 0;    // functions of which it ceased to, because of --overhead
-  std::uint64_t learned = 0;    // the same, because of --learn
-  std::uint64_t cleared = 0;    // events that were forgotten on request
-  std::uint64_t times_off = 0;  // how often it was switched off, or began so
+  std::uint64_t lost = 0;         // found no room
+  std::uint64_t too_hot = 0;      // functions of which it ceased to, because of --overhead
+  std::uint64_t learned = 0;      // the same, because of --learn
+  std::uint64_t overwritten = 0;  // the same, because the program has overwritten its places
+  std::uint64_t cleared = 0;      // events that were forgotten on request
+  std::uint64_t times_off = 0;    // how often it was switched off, or began so
 };
 
 /// How the run ended for the user.

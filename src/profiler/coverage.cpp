@@ -51,7 +51,7 @@ class CoverageNaming {
                                .offset = bounds.start.offset,
                                .size = bounds.size,
                                .hits = 0,
-                               .kind = context_.kind({.until = bounds.until}),
+                               .kind = unreached({.until = bounds.until}),
                                .first_us = std::nullopt,
                                .source = source_of(bounds.start),
                                .is_function = true,
@@ -66,6 +66,7 @@ class CoverageNaming {
     for (; block != blocks_.end(); ++block) {
       add_outside(**block);
     }
+    table_.unreached_kind = context_.kind(watched_);
     return std::move(table_);
   }
 
@@ -121,13 +122,16 @@ class CoverageNaming {
           std::max<std::int64_t>(0, core::microseconds(*first - context_.started)));
     }
     // That code was reached is certain; that it was not, for as long as that would have been seen.
-    row.kind = first            ? "exact"
-               : block.is_known ? "known"
-                                : context_.kind({block.since, block.until});
+    row.kind = first ? "exact" : block.is_known ? "known" : unreached({block.since, block.until});
     table_.rows.push_back(std::move(row));
     if (block.wide_hit) {
       larger_ = &block;
     }
+  }
+
+  std::string unreached(const CountedSpan& span) {
+    watched_ = shared(watched_, span);
+    return context_.kind(span);
   }
 
   /// When a process has last executed the block as a part of a larger one.
@@ -164,15 +168,26 @@ class CoverageNaming {
   std::vector<Bounds> functions_;     // by start
   std::vector<const Block*> blocks_;  // by start
   const Block* larger_ = nullptr;
+  CountedSpan watched_;
   std::map<core::ModuleId, std::uint32_t> modules_;
   CoverageTable table_;
 };
 
 }  // namespace
 
+bool is_of_functions(const CoverageTable& table) {
+  // A function that was not entered is one row in any case.
+  return std::all_of(table.rows.begin(), table.rows.end(),
+                     [](const CoverageTable::Row& row) { return row.is_function; }) &&
+         std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const CoverageTable::Row& row) { return row.hits > 0; });
+}
+
 CoverageTotals totals_of(const CoverageTable& table) {
   CoverageTotals totals;
   totals.functions = table.functions.size();
+  totals.only_functions = is_of_functions(table);
+  totals.kind = table.unreached_kind;
   for (auto row = table.rows.begin(); row != table.rows.end();) {
     std::uint64_t blocks = 0;
     std::uint64_t reached = 0;
@@ -180,6 +195,8 @@ CoverageTotals totals_of(const CoverageTable& table) {
     for (; row != table.rows.end() && row->function == function; ++row) {
       ++blocks;
       reached += row->hits > 0 ? 1 : 0;
+      const bool ended = row->hits == 0 && row->kind.find("until:") != std::string::npos;
+      totals.watched_partly += ended ? 1 : 0;
     }
     if (reached > 0) {
       ++totals.entered;

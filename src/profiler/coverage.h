@@ -53,13 +53,21 @@ struct CoverageTable {
   std::vector<Module> modules;
   std::vector<Function> functions;
   std::vector<Row> rows;  // by module and offset; those of a function follow each other
+  /// The time for which all that was not reached is known not to have been; "" if it was read.
+  std::string unreached_kind{};
 };
+
+/// Whether only entries of functions were looked at, as --coverage=function does.
+[[nodiscard]] bool is_of_functions(const CoverageTable& table);
 
 struct CoverageTotals {
   std::uint64_t functions = 0;
   std::uint64_t entered = 0;
   std::uint64_t blocks = 0;  // of entered functions
   std::uint64_t reached = 0;
+  bool only_functions = false;       // nothing is known of blocks
+  std::uint64_t watched_partly = 0;  // blocks, or functions, that may have been reached later
+  std::string kind;                  // CoverageTable::unreached_kind
 };
 [[nodiscard]] CoverageTotals totals_of(const CoverageTable& table);
 

@@ -23,9 +23,15 @@ std::string coverage_text(const CoverageTotals& totals,
     text += fmt::format("; {} of the {} blocks of these reached ({})", grouped(totals.reached),
                         grouped(totals.blocks), share(totals.reached, totals.blocks));
   }
-  if (lines) {
+  if (totals.only_functions) {
+    text += "; which blocks and lines: --coverage=block";
+  } else if (lines) {
     text += fmt::format("; {} of {} lines executed ({})", grouped(lines->lines_hit),
                         grouped(lines->lines), share(lines->lines_hit, lines->lines));
+  }
+  if (totals.watched_partly > 0) {
+    text += fmt::format("; {} that were not reached were not watched to the end ({})",
+                        grouped(totals.watched_partly), totals.kind);
   }
   return text;
 }

@@ -1,7 +1,5 @@
 #include "profiler/line_coverage.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <span>
 #include <tuple>
@@ -98,7 +96,7 @@ class WaysIn {
 class Joining {
  public:
   Joining(const CoverageTable& table, const LinesOf& lines_of)
-      : table_(table), lines_of_(lines_of) {}
+      : table_(table), lines_of_(lines_of), has_blocks_(!is_of_functions(table)) {}
 
   SourceCoverage run() {
     for (auto row = table_.rows.begin(); row != table_.rows.end();) {
@@ -113,6 +111,7 @@ class Joining {
       result.files.push_back(finished(path, std::move(file)));
     }
     result.functions_without_lines = without_lines_;
+    result.functions_of_one_line = of_one_line_;
     return result;
   }
 
@@ -136,6 +135,19 @@ class Joining {
     if (found.is_artificial) {
       return;  // nobody has written it
     }
+    const symbols::SourceLine& first = lines.front().source;
+    add_function(function, rows, {first.file, found.declared == 0 ? first.line : found.declared});
+    const bool is_only_entered = rows.front().is_function && rows.front().hits > 0;
+    if (has_blocks_ && !is_only_entered) {
+      add_lines(found, rows);
+      add_branches(rows, lines);
+    } else {
+      ++of_one_line_;
+    }
+  }
+
+  void add_lines(const symbols::FunctionLines& found, Rows rows) {
+    const std::vector<LineRange>& lines = found.rows;
     const bool skips_first = is_opening(found);
     for (const LineRange& line : lines) {
       if ((skips_first && &line == &lines.front()) || is_closing(found, line, rows)) {
@@ -146,9 +158,6 @@ class Joining {
         hits = std::max(hits, row.hits);
       }
     }
-    const symbols::SourceLine& first = lines.front().source;
-    add_function(function, rows, {first.file, found.declared == 0 ? first.line : found.declared});
-    add_branches(rows, lines);
   }
 
   /// A compiler's cold part of a function is none of its own.
@@ -221,76 +230,16 @@ class Joining {
 
   const CoverageTable& table_;
   const LinesOf& lines_of_;
+  const bool has_blocks_;
   std::map<std::string, File> files_;
   std::uint64_t without_lines_ = 0;
+  std::uint64_t of_one_line_ = 0;
 };
 
 }  // namespace
 
 SourceCoverage source_coverage(const CoverageTable& table, const LinesOf& lines_of) {
   return Joining(table, lines_of).run();
-}
-
-SourceCoverage::Totals SourceCoverage::totals_of(const File& file) {
-  Totals totals;
-  totals.lines = file.lines.size();
-  for (const auto& [line, hits] : file.lines) {
-    totals.lines_hit += hits > 0 ? 1 : 0;
-  }
-  totals.functions = file.functions.size();
-  for (const Function& function : file.functions) {
-    totals.functions_hit += function.hits > 0 ? 1 : 0;
-  }
-  totals.branches = file.branches.size();
-  for (const Branch& branch : file.branches) {
-    totals.branches_hit += branch.hits.value_or(0) > 0 ? 1 : 0;
-  }
-  return totals;
-}
-
-SourceCoverage::Totals& SourceCoverage::Totals::operator+=(const Totals& other) {
-  lines += other.lines;
-  lines_hit += other.lines_hit;
-  functions += other.functions;
-  functions_hit += other.functions_hit;
-  branches += other.branches;
-  branches_hit += other.branches_hit;
-  return *this;
-}
-
-SourceCoverage::Totals SourceCoverage::totals() const {
-  Totals sum;
-  for (const File& file : files) {
-    sum += totals_of(file);
-  }
-  return sum;
-}
-
-std::vector<std::string> map_sources(SourceCoverage& coverage, const std::vector<SourceMap>& maps) {
-  std::vector<std::uint64_t> files(maps.size());
-  for (SourceCoverage::File& file : coverage.files) {
-    for (std::size_t i = 0; i < maps.size(); ++i) {
-      const std::string& from = maps[i].from;
-      const bool fits =
-          file.path.starts_with(from) &&
-          (file.path.size() == from.size() || from.ends_with('/') || file.path[from.size()] == '/');
-      if (fits) {
-        file.path = maps[i].to + file.path.substr(from.size());
-        ++files[i];
-        break;
-      }
-    }
-  }
-  std::sort(coverage.files.begin(), coverage.files.end(),
-            [](const auto& a, const auto& b) { return a.path < b.path; });
-  std::vector<std::string> notes;
-  for (std::size_t i = 0; i < maps.size(); ++i) {
-    if (files[i] == 0) {
-      notes.push_back(fmt::format("--source-map {}={}: no source is in {}", maps[i].from,
-                                  maps[i].to, maps[i].from));
-    }
-  }
-  return notes;
 }
 
 }  // namespace sp::profiler

@@ -35,6 +35,8 @@ struct SourceCoverage {
 
   std::vector<File> files;  // by path
   std::uint64_t functions_without_lines = 0;
+  /// Only that they were entered is known (--coverage=function), and not of which lines.
+  std::uint64_t functions_of_one_line = 0;
 
   struct Totals {
     std::uint64_t lines = 0;
@@ -57,7 +59,8 @@ using LinesOf = std::function<symbols::FunctionLines(std::uint32_t module, std::
 /// Joins blocks with line tables. A line has the most hits of the blocks in which it has code, 0
 /// where that is in none; that with a function's name has the function's. A branch is given where
 /// its ways were counted, or each of them leads to a block that nothing else leads to, so that
-/// these tell how often it was taken.
+/// these tell how often it was taken. Where only functions were looked at, the lines with their
+/// names are all that is known.
 [[nodiscard]] SourceCoverage source_coverage(const CoverageTable& table, const LinesOf& lines_of);
 
 /// A directory of the sources and where it is now (--source-map A=B).

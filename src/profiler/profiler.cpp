@@ -214,8 +214,9 @@ core::Result<WrittenRun> Profiler::write_files(const core::RunFacts& facts, bool
   }
   run.files = names_of_files(outputs);
   if (options_.counting == Counting::traced) {
-    write_trace_files({trace_, *directory_, profile_, *namer_, options_.learns}, run,
-                      options_.traced_functions, written);
+    write_trace_files({trace_, *directory_, profile_, *namer_, options_.learns,
+                       options_.traces_all_calls && code ? &*code : nullptr},
+                      run, options_.traced_functions, written);
   }
   std::vector<Output> failed = write_outputs(*directory_, std::move(outputs), written);
   record_set(run, named, written, failed);

@@ -64,7 +64,8 @@ struct ProfilerOptions {
   std::uint64_t trace_bytes = 0;  // with Counting::traced: how large trace.sp may be; 0: any size
   /// With Counting::traced: every function of the files whose functions are traced.
   std::function<std::vector<SymbolRow>()> traced_functions{};
-  bool learns = false;  // likewise: learned.toml is written
+  bool traces_all_calls = true;  // likewise: not only long or outer ones, or those of a part
+  bool learns = false;           // likewise: learned.toml is written
   /// With Counting::treed: the functions of a file that have places; see ContextTree.
   std::function<ContextTree::Planned(const core::Module&)> planned_functions{};
   std::optional<EmitOptions> emit{};  // likewise: who gets the tree while it grows

@@ -72,6 +72,7 @@ Result<void> TraceRecorder::write(const core::TraceEventsTaken& taken, const Pro
   for (core::TraceEvent& event : events) {
     if (core::names_function(event.kind())) {
       event.function = numbers[event.function];
+      functions_[event.function].entries += event.kind() == core::TraceEventKind::entry ? 1 : 0;
     }
   }
   const auto before = events_before_.find(taken.thread);
@@ -101,6 +102,7 @@ Result<std::uint32_t> TraceRecorder::function_number(
     before.is_part = before.is_part || function.is_part;
     if (function.until && (!before.until || *function.until < *before.until)) {
       before.until = function.until;
+      before.is_overwritten = function.is_overwritten;
     }
     return known->second;
   }
@@ -150,22 +152,31 @@ std::uint64_t TraceRecorder::id_of(const Function& function) const {
 }
 
 void TraceRecorder::complete(std::span<SymbolRow> rows) const {
-  std::unordered_map<std::uint64_t, double> ends;  // by id
+  struct End {
+    double at = 0;
+    bool is_overwritten = false;
+  };
+  std::unordered_map<std::uint64_t, End> ends;  // by id
   for (const Function& function : functions_) {
-    if (function.traced.until) {
-      ends.emplace(id_of(function), core::seconds(*function.traced.until - started_));
+    if (const core::TracedFunction<core::ModuleOffset>& traced = function.traced; traced.until) {
+      ends.emplace(id_of(function),
+                   End{core::seconds(*traced.until - started_), traced.is_overwritten});
     }
   }
   for (const std::uint64_t id : ended_) {
-    ends.emplace(id, 0);
+    ends.emplace(id, End{});
   }
   for (SymbolRow& row : rows) {
-    const auto end = ends.find(row.id);
-    if (end != ends.end()) {
-      row.until = end->second;
-      if (!row.reason.starts_with("learned:")) {
-        row.reason = fmt::format("too-hot:{:.3f}", end->second);
-      }
+    const auto found = ends.find(row.id);
+    if (found == ends.end()) {
+      continue;
+    }
+    const End& end = found->second;
+    row.until = end.at;
+    if (end.is_overwritten) {
+      row.reason = fmt::format("overwritten:{:.3f}", end.at);
+    } else if (!row.reason.starts_with("learned:")) {
+      row.reason = fmt::format("too-hot:{:.3f}", end.at);
     }
   }
 }

@@ -50,6 +50,9 @@ class TraceRecorder {
   /// the threads only those that are `alive` have more; an empty set stands for all.
   void begin_part(RunDirectory& directory, core::TimePoint started,
                   const std::unordered_set<core::ThreadId>& alive);
+  /// Of the function that begins there. Nothing: it is a part of another one, or was not traced to
+  /// the end.
+  [[nodiscard]] std::optional<std::uint64_t> entries_of(core::ModuleOffset start) const;
   /// How many events there were: written, unwritten and cleared. How large the file is.
   [[nodiscard]] std::uint64_t events() const { return taken_ + cleared_; }
   [[nodiscard]] std::uint64_t bytes() const { return file_ ? file_->size() : 0; }
@@ -64,6 +67,7 @@ class TraceRecorder {
   struct Function {
     core::TracedFunction<core::ModuleOffset> traced;
     std::uint32_t module = 0;
+    std::uint64_t entries = 0;
   };
   struct Thread {
     core::ThreadId id;

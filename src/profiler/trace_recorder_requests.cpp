@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "core/log.h"
@@ -50,6 +51,16 @@ void TraceRecorder::begin_part(RunDirectory& directory, core::TimePoint started,
   started_ = started;
   cleared_ = 0;
   taken_ = 0;
+}
+
+std::optional<std::uint64_t> TraceRecorder::entries_of(core::ModuleOffset start) const {
+  const auto known = function_numbers_.find(start);
+  if (known == function_numbers_.end()) {
+    return 0;
+  }
+  const Function& function = functions_[known->second];
+  return function.traced.is_part || function.traced.until ? std::nullopt
+                                                          : std::optional(function.entries);
 }
 
 void TraceRecorder::forget_numbers() {

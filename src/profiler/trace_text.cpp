@@ -30,6 +30,11 @@ std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten, std:
     text += fmt::format("; {} {} traced while learning only (learned.toml)", grouped(trace.learned),
                         trace.learned == 1 ? "function was" : "functions were");
   }
+  if (trace.overwritten > 0) {
+    text += fmt::format("; {} {} traced until the program wrote over the breakpoints there",
+                        grouped(trace.overwritten),
+                        trace.overwritten == 1 ? "function was" : "functions were");
+  }
   if (trace.too_hot > 0) {
     text += fmt::format(
         "; {} {} traced for a part of the run only: more than --overhead allows "

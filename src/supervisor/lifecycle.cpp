@@ -1,8 +1,12 @@
 #include "supervisor/lifecycle.h"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "supervisor/breakpoints/memory_origin.h"
 #include "supervisor/instruments/detach.h"
@@ -79,8 +83,51 @@ std::shared_ptr<TracedProcess> Lifecycle::parent_of(pid_t pid) const {
   return tracees_.find_process(stat ? stat->parent : 0);
 }
 
+/// A task that reports before its creator's event does: what it has of that very thread.
+void Lifecycle::complete(ForkOrigin& origin, pid_t task, const TracedProcess& parent) {
+  constexpr int kLooks = 100;
+  constexpr std::chrono::microseconds kBetweenLooks{50};
+  std::vector<std::pair<pid_t, ForkOrigin>> threads;
+  for (const Tracee* const tracee : tracees_.in(*parent.code_state)) {
+    if (tracee->process.get() == &parent) {
+      threads.emplace_back(tracee->id.tid, instrument_->origin_of(*tracee));
+    }
+  }
+  const auto take = [&](const ForkOrigin& from) {
+    origin.blocks_trap = from.blocks_trap;
+    origin.clears_handlers = from.clears_handlers;
+    origin.collected_in = from.collected_in;
+  };
+  const auto differs = [&](const auto& thread) {
+    return thread.second.blocks_trap != threads.front().second.blocks_trap ||
+           thread.second.clears_handlers != threads.front().second.clears_handlers ||
+           thread.second.collected_in.has_value();
+  };
+  if (threads.size() == 1 ||
+      (!threads.empty() && std::none_of(threads.begin(), threads.end(), differs))) {
+    take(threads.front().second);
+    return;
+  }
+  // The creator comes to its stop in a moment, unless it is killed.
+  for (int look = 0; look < kLooks && !threads.empty(); ++look) {
+    for (const auto& [tid, from] : threads) {
+      const auto made = ptrace::event_message(tid);
+      if (made && static_cast<pid_t>(*made) == task) {
+        take(from);
+        return;
+      }
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
 void Lifecycle::begin_child(TracedProcess& process, pid_t tid, const TracedProcess* parent) {
   ForkOrigin origin = origins_.find(tid, parent);
+  if (origin.code != nullptr && parent != nullptr && origin.code == parent->code_state &&
+      origins_.announced(tid) == nullptr) {
+    complete(origin, tid, *parent);
+    origins_.announce(tid, origin);
+  }
   process.followed = options_.follow_forks;
   if (origin.code == nullptr && parent != nullptr && parent->was_given_up) {
     process.was_given_up = true;

@@ -71,6 +71,7 @@ class Lifecycle {
   void announce(const TracedProcess& process, core::ProcessId parent);
   /// Null where it is not traced.
   [[nodiscard]] std::shared_ptr<TracedProcess> parent_of(pid_t pid) const;
+  void complete(ForkOrigin& origin, pid_t task, const TracedProcess& parent);
   void begin_child(TracedProcess& process, pid_t tid, const TracedProcess* parent);
   void end_process(const std::shared_ptr<TracedProcess>& process, core::ThreadId thread);
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "core/log.h"
+#include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/syscall_repair.h"
 
@@ -159,17 +160,26 @@ void RequestServer::suspend() {
     suspend_asked_at_ = now;
     parts_.user.heartbeat = true;
   }
+  const auto& tracees = parts_.lifecycle.tracees().all();
   const Tracee* const root = parts_.lifecycle.tracees().find(parts_.run.root);
   const bool stopped = root != nullptr && root->group_stopped;
-  if (!stopped && now < *suspend_asked_at_ + kSuspendGrace) {
+  const bool all_stopped =
+      stopped && std::none_of(tracees.begin(), tracees.end(), [](const auto& entry) {
+        const auto stat = entry.second.group_stopped ? std::nullopt : read_stat(entry.first);
+        return stat && stat->state != 'Z' && stat->state != 'X';
+      });
+  if (!all_stopped && now < *suspend_asked_at_ + kSuspendGrace) {
     return;  // looked at again at the next wake-up
   }
   suspend_asked_at_.reset();
   parts_.user.suspend = false;
   parts_.user.heartbeat = interrupted_at_.has_value() && !waits_for_target_;
-  if (stopped) {
+  if (all_stopped) {
     // The shell waits for us, not for the target: it must see a stopped job.
     ::kill(::getpid(), SIGSTOP);
+  } else if (stopped) {
+    core::log_note("not stopping: traced processes that do not stop would hang with us");
+    ::kill(0, SIGCONT);  // our process group, which is the target's
   }
 }
 

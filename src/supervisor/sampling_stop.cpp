@@ -13,11 +13,15 @@ namespace sp::supervisor {
 
 bool is_own_stop(const Tracee& tracee) {
   const auto info = ptrace::signal_info(tracee.id.tid);
+  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending;
+  // At RLIMIT_SIGPENDING the kernel sends it without saying from whom.
+  if (info && info->si_code == SI_USER && info->si_pid == 0 && info->si_uid == 0) {
+    return expected;
+  }
   if (!info || info->si_code != SI_TKILL) {
     return false;
   }
   // A process in a pid namespace of its own sees its tracer as pid 0.
-  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending;
   return info->si_pid == ::getpid() || (info->si_pid == 0 && expected);
 }
 

@@ -51,6 +51,9 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
     if ((is_trap &&
          (Instrument::on_retired_trap(tracee) || !instrument.may_deliver_trap(tracee))) ||
         is_at_syscall) {
+      if (is_trap) {
+        SyscallRepair::restart_call(tracee, 0);
+      }
       resume(tracee, 0);  // a SIGSTOP of ours may be on its way
       return true;
     }
@@ -71,6 +74,7 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
     is_kept = is_trap && !instrument.may_deliver_trap(tracee);  // from now on we stand in for it
   }
   if (is_kept) {
+    SyscallRepair::restart_call(tracee, 0);
     resume(tracee, 0);
   }
   return is_kept;

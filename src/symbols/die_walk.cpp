@@ -208,7 +208,8 @@ bool is_artificial(Dwarf_Die& die) {
   const char* const name = dwarf_diename(&die);
   return dwarf_attr_integrate(&die, DW_AT_artificial, &holder) != nullptr &&
          dwarf_formflag(&holder, &flag) == 0 && flag &&
-         (name == nullptr || std::string_view(name) != "operator()");
+         // GCC marks a generic lambda's "operator()<int>", though it is the user's code.
+         (name == nullptr || !std::string_view(name).starts_with("operator()"));
 }
 
 bool ends_in_brace(Dwarf_Die& unit, Dwarf_Die& function) {

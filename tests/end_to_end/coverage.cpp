@@ -100,6 +100,37 @@ TEST(Coverage, of_functions_stops_once_for_each) {
   EXPECT_TRUE(is_entered(blocks, "in_child"));
   EXPECT_FALSE(is_entered(blocks, "Square::area() const [clone"));
   EXPECT_LE(run.files.run().at("probes").at("hits").get<std::uint64_t>(), reached(blocks) + 5);
+  // Nothing is said of lines but those with a function's name.
+  EXPECT_NE(run.outcome.err.find("--coverage=block"), std::string::npos) << run.outcome.err;
+  EXPECT_FALSE(run.files.run().at("coverage").contains("lines"));
+  const std::string lcov = read_file(directory / "run/coverage.info");
+  EXPECT_NE(lcov.find("in_child"), std::string::npos);
+  std::set<std::string> named;
+  std::istringstream in(lcov);
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("FN:")) {
+      named.insert(line.substr(3, line.find(',') - 3));
+    } else if (line.starts_with("DA:")) {
+      EXPECT_TRUE(named.contains(line.substr(3, line.find(',') - 3))) << line;
+    }
+  }
+  EXPECT_GT(named.size(), 5U);
+}
+
+/// A program that handles SIGTRAP itself gets its breakpoints taken away.
+TEST(Coverage, says_what_was_not_watched_to_the_end) {
+  const TempDir directory;
+  const auto run = profile(directory, {"--coverage"}, {target("own_handlers")});
+  ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  std::set<std::string> kinds;
+  for (const CoveredBlock& block : covered_blocks(directory / "run/coverage.tsv")) {
+    if (!block.covered) {
+      kinds.insert(block.kind);
+    }
+  }
+  const std::string kind = run.files.run().at("coverage").at("kind");
+  EXPECT_TRUE(kind.starts_with("exact-until:") && kinds.contains(kind)) << kind;
+  EXPECT_NE(run.outcome.err.find('(' + kind + ')'), std::string::npos) << run.outcome.err;
 }
 
 TEST(Coverage, a_second_run_stops_nowhere) {
@@ -196,6 +227,25 @@ TEST(Coverage, has_libraries_that_are_named) {
   EXPECT_EQ(modules.size(), 2U);
 }
 
+TEST(Coverage, of_code_that_the_program_writes_over_does_not_say_never) {
+  for (const Words& way : {Words{}, Words{"back"}}) {
+    for (const char* what : {"--coverage", "--coverage=function"}) {
+      const TempDir directory;
+      Words program{target("writes_same_code")};
+      program.insert(program.end(), way.begin(), way.end());
+      const auto run = profile(directory, {what}, program);
+      ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+      const auto blocks = covered_blocks(directory / "run/coverage.tsv");
+      EXPECT_TRUE(is_entered(blocks, "later"));
+      for (const CoveredBlock& block : blocks) {
+        if (block.function == "target" && !block.covered) {
+          EXPECT_NE(block.kind, "exact") << what << (way.empty() ? "" : " back");
+        }
+      }
+    }
+  }
+}
+
 TEST(Coverage, tells_what_is_wrong) {
   const TempDir directory;
   const Outcome none = run(superprofiler(directory, {"--coverage", "--coverage-known", "/nowhere"},
@@ -207,6 +257,20 @@ TEST(Coverage, tells_what_is_wrong) {
   const Outcome bad = run({SP_PROGRAM, "coverage", directory / "bad.tsv"});
   EXPECT_EQ(bad.exit_status(), 125);
   EXPECT_EQ(std::count(bad.err.begin(), bad.err.end(), '\n'), 1) << bad.err;
+}
+
+TEST(Coverage, says_that_what_is_known_is_of_another_build) {
+  const TempDir directory;
+  const auto first = profile(directory, {"--coverage"}, {target("known_counts"), "1"});
+  ASSERT_EQ(first.outcome.exit_status(), 0) << first.outcome.text();
+  const TempDir again;
+  const auto second =
+      profile(again, {"--coverage", "--coverage-known", directory / "run"}, {target("recursion")});
+  EXPECT_EQ(second.outcome.exit_status(), 0) << second.outcome.text();
+  EXPECT_NE(second.outcome.err.find("--coverage-known: " + (directory / "run") +
+                                    " knows none of this run's files"),
+            std::string::npos)
+      << second.outcome.err;
 }
 
 }  // namespace

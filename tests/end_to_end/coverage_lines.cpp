@@ -1,6 +1,7 @@
 // The lines of --coverage: those of gcov, read by lcov, merged and converted.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -157,6 +158,41 @@ TEST(CoverageLines, is_converted_shown_and_merged) {
   const Outcome drcov = run({SP_PROGRAM, "convert", directory / "run", "-f", "drcov"});
   EXPECT_EQ(drcov.exit_status(), 0) << drcov.text();
   EXPECT_NE(drcov.err.find(" blocks\n"), std::string::npos) << drcov.text();
+  // A merge is no run, but has the same formats.
+  const Outcome of_merge = run({SP_PROGRAM, "convert", directory / "all", "-f", "lcov", "-o", "-"});
+  EXPECT_EQ(of_merge.out, read_file(directory / "all/coverage.info")) << of_merge.err;
+  const Outcome blocks = run({SP_PROGRAM, "convert", directory / "all", "-f", "drcov"});
+  EXPECT_EQ(blocks.exit_status(), 0) << blocks.text();
+  EXPECT_NE(read_file(directory / "all/all.drcov"), "");
+}
+
+TEST(CoverageLines, are_not_written_where_there_are_none) {
+  const TempDir directory;
+  const std::string program = directory / "program";
+  ASSERT_EQ(run({"strip", "-o", program, target("known_counts")}).exit_status(), 0);
+  const auto stripped = profile(directory, {"--coverage"}, {program, "1"});
+  ASSERT_EQ(stripped.outcome.exit_status(), 0) << stripped.outcome.text();
+  const auto convert = [&](const std::string& format) {
+    return run({SP_PROGRAM, "convert", directory / "run", "-f", format});
+  };
+  for (const std::string format : {"lcov", "cobertura"}) {
+    const Outcome without_lines = convert(format);
+    EXPECT_EQ(without_lines.exit_status(), 125) << without_lines.text();
+    EXPECT_NE(without_lines.err.find("no file that was covered has debug information"),
+              std::string::npos)
+        << without_lines.err;
+    EXPECT_EQ(std::count(without_lines.err.begin(), without_lines.err.end(), '\n'), 1);
+  }
+  EXPECT_EQ(convert("drcov").exit_status(), 0);
+  // Another build in its place.
+  ASSERT_EQ(run({"strip", "-o", program, target("recursion")}).exit_status(), 0);
+  for (const std::string format : {"lcov", "cobertura", "drcov"}) {
+    const Outcome replaced = convert(format);
+    EXPECT_EQ(replaced.exit_status(), 125) << replaced.text();
+    EXPECT_NE(replaced.err.find(program + " is not there as it was recorded"), std::string::npos)
+        << replaced.err;
+    EXPECT_EQ(std::count(replaced.err.begin(), replaced.err.end(), '\n'), 1) << replaced.err;
+  }
 }
 
 /// The counts of lcov's file are those of gcov, but for lines where line tables differ.

@@ -93,6 +93,26 @@ INSTANTIATE_TEST_SUITE_P(Each, SignalWays,
                            return name;
                          });
 
+class WaitingWays : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(WaitingWays, are_as_without_us) {
+  for (const Words& mode : {Words{}, Words{"-n"}, Words{"-a"}, Words{"--single"}}) {
+    const TempDir directory;
+    const auto with = profile(directory, mode, {target("waiting_ways"), GetParam()});
+    EXPECT_EQ(with.outcome.exit_status(), 0) << joined(mode) << with.outcome.text();
+    EXPECT_EQ(with.outcome.out, "right\n") << joined(mode);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, WaitingWays,
+                         ::testing::Values("block-all", "push-flags", "ignore-trap",
+                                           "leave-handler", "set-in-vfork", "hand-on", "over-exec"),
+                         [](const auto& way) {
+                           std::string name = way.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
 TEST(Interruptions, leave_a_profiling_timer_its_ticks) {
   const Words program = {target("signal_ways"), "prof"};
   const double without = std::stod(run(program).out);

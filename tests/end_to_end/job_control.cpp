@@ -100,6 +100,27 @@ TEST(JobControl, stops_and_continues_an_attached_program) {
   EXPECT_EQ(steady.wait().out, "ready\nright\n");
 }
 
+TEST(JobControl, does_not_stop_where_a_traced_process_goes_on) {
+  const TempDir directory;
+  const std::string script = "setsid dash -c 'while :; do :; done' & echo ready; wait; echo right";
+  Running profiler(superprofiler(directory, {"-a"}, {"dash", "-c", script}));
+  ASSERT_TRUE(profiler.says("ready\n"));
+  const pid_t root = launched_by(profiler.pid());
+  ASSERT_TRUE(eventually([&] { return !children_of(root).empty(); }));
+  const pid_t other = children_of(root).front();
+  ASSERT_TRUE(eventually([&] { return ::getsid(other) == other; }));
+  ::kill(root, SIGSTOP);
+  profiler.signal(SIGTSTP);  // both have the terminal's process group in common
+  ::usleep(1'000'000);
+  EXPECT_NE(state_of(profiler.pid(), profiler.pid()), 'T');
+  EXPECT_TRUE(moves(other));
+  EXPECT_NE(state_of(root, root), 'T');
+  ::kill(other, SIGKILL);
+  const Outcome outcome = profiler.wait();
+  EXPECT_EQ(outcome.out, "ready\nright\n");
+  EXPECT_NE(outcome.err.find("not stopping: "), std::string::npos) << outcome.err;
+}
+
 TEST(JobControl, wakes_no_sleeper_of_a_program_that_is_stopped_when_it_is_detached) {
   // A SIGCONT that was delivered by a single step left that step to the sleepers.
   for (int round = 0; round < 5; ++round) {

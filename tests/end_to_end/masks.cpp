@@ -88,11 +88,29 @@ TEST(MasksBesideStops, are_the_programs_own) {
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
 }
 
-std::vector<Detached> cases() {
-  const std::vector<std::pair<std::string, Words>> modes = {
+const std::vector<std::pair<std::string, Words>>& modes() {
+  static const std::vector<std::pair<std::string, Words>> all = {
       {"default", {}}, {"all", {"-a"}}, {"single", {"--single"}}, {"trace", {"--trace", "-a"}}};
+  return all;
+}
+
+/// They are let go in their first stop, which may come before their creator's.
+TEST(MasksOfChildren, are_their_creators_where_children_are_not_followed) {
+  for (const auto& [name, mode] : modes()) {
+    const TempDir directory;
+    Running program({target("masks_of_children")});
+    ASSERT_TRUE(program.says("ready"));
+    Words options = mode;
+    options.insert(options.end(), {"-d", "2", "-p", std::to_string(program.pid())});
+    EXPECT_EQ(run(superprofiler(directory, options)).exit_status(), 0) << name;
+    program.close_input();
+    EXPECT_EQ(program.wait().exit_status(), 0) << name << program.out();
+  }
+}
+
+std::vector<Detached> cases() {
   std::vector<Detached> all;
-  for (const auto& [name, mode] : modes) {
+  for (const auto& [name, mode] : modes()) {
     all.push_back({name + "_busy", mode, "0"});
     all.push_back({name + "_waking", mode, "100"});
     all.push_back({name + "_asleep", mode, "3000000"});

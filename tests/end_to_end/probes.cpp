@@ -223,6 +223,18 @@ TEST_F(Probes, are_only_in_functions_that_are_named) {
   }
 }
 
+TEST_F(Probes, name_the_function_that_an_unknown_one_may_mean) {
+  for (const char* const mode : {"-a", "--trace"}) {
+    const TempDir directory;
+    const Profiled run =
+        profile(directory, {mode, "--only-funcs", "in_a_triangel"}, {target("known_counts"), "20"});
+    EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    EXPECT_NE(run.outcome.own_lines().find("--only-funcs; near to it are in_a_triangle"),
+              std::string::npos)
+        << run.outcome.text();
+  }
+}
+
 TEST_F(Probes, for_an_unknown_function_are_none_and_it_is_said) {
   const Profiled run =
       profile(directory_, {"-a", "--only-funcs", "no_such_thing"}, {target("known_counts"), "20"});

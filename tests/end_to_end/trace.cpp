@@ -25,6 +25,10 @@ void expect_calls_with(const Words& way, const std::map<std::string, Closings>& 
   program.insert(program.end(), way.begin(), way.end());
   const auto run = profile(directory, words, program);
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  const auto facts = run.files.run()["trace"];
+  EXPECT_GE(facts["functions_by_reason"]["default"], expected.size()) << facts;
+  EXPECT_GE(facts["entries"]["checked"], expected.size()) << facts;
+  EXPECT_EQ(facts["entries"]["disagreeing"], 0) << way[0] << facts;
   const auto calls = calls_in(directory / "run");
   for (const auto& [function, closings] : expected) {
     const auto found = calls.find(function);
@@ -82,6 +86,20 @@ TEST(Trace, ends_calls_that_longjmp_leaves_when_it_comes_back) {
 TEST(Trace, has_calls_of_handlers_and_coroutines_on_stacks_of_their_own) {
   expect_calls({"handler"}, {{"leaf", {{"returned", 3}}}, {"leaves_handler", {{"returned", 1}}}});
   expect_calls({"coroutine"}, {{"leaf", {{"returned", 7}}}, {"main", {{"returned", 1}}}});
+}
+
+TEST(Trace, ends_handlers_that_leave_their_stack_at_the_next_event_elsewhere) {
+  for (const char* const via : {"auto", "int3", "copy"}) {
+    const TempDir directory;
+    const auto run =
+        profile(directory, {"--trace", "--via", via}, {target("trace_ways"), "handler-wait"});
+    ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+    auto calls = calls_in(directory / "run");
+    EXPECT_EQ(calls["handler"].closings, (Closings{{"unwound", 2}})) << via;
+    EXPECT_LT(calls["handler"].longest_ns, 300'000'000U) << via;
+    EXPECT_EQ(calls["leaf"].closings, (Closings{{"returned", 6}})) << via;
+    EXPECT_GE(calls["waits_behind_handler"].longest_ns, 300'000'000U) << via;
+  }
 }
 
 TEST(Trace, has_calls_of_threads_and_children) {
@@ -179,6 +197,30 @@ TEST(Trace, is_of_a_process_that_was_attached_to) {
   EXPECT_EQ(changed_text(loop.pid()), "");
   loop.close_input();
   EXPECT_EQ(loop.wait().exit_status(), 0);
+}
+
+TEST(Trace, has_the_returns_of_calls_that_were_open_at_the_attach) {
+  for (const char* const via : {"auto", "int3", "copy"}) {
+    const TempDir directory;
+    Running deep({target("trace_ways"), "deep-wait", "50"});
+    ASSERT_TRUE(deep.says("ready"));
+    Running tracer(
+        superprofiler(directory, {"--trace", "--via", via, "-p", std::to_string(deep.pid())}));
+    ASSERT_TRUE(eventually([&] {
+      deep.write_input("x");
+      return !read_file(directory / "run/trace.sp").empty();
+    }));
+    deep.write_input("\n");
+    ASSERT_TRUE(deep.says("51"));
+    tracer.signal(SIGINT);
+    ASSERT_EQ(tracer.wait().exit_status(), 0);
+    const auto calls = calls_in(directory / "run");
+    ASSERT_TRUE(calls.contains("waits_deep")) << via;
+    EXPECT_EQ(calls.at("waits_deep").closings, (Closings{{"entered-before", 51}})) << via;
+    EXPECT_GE(calls.at("leaf").closings.at("returned"), 51U) << via;
+    deep.close_input();
+    EXPECT_EQ(deep.wait().exit_status(), 0) << via;
+  }
 }
 
 TEST(Trace, reads_up_to_the_moment_when_superprofiler_is_killed) {

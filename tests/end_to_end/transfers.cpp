@@ -69,9 +69,31 @@ TEST_P(Transfers, are_whole_in_a_program_that_runs_already) {
   }
 }
 
+// They are in a call when their functions begin to run from copies.
+TEST(TransfersInCopies, are_whole) {
+  if (!arch::NativeTransferStub::kIsAvailable) {
+    GTEST_SKIP() << "on this CPU the rest of a transfer is not made: README.md, Limits";
+  }
+  Running program({target("calls_while_copied")});
+  ASSERT_TRUE(program.says("ready\n"));
+  int most = 0;
+  for (int i = 0; i < scaled(18); ++i) {
+    const TempDir directory;
+    const Outcome outcome = sp::end_to_end::run(
+        superprofiler(directory, {"-a", "-d", "0.5s", "-p", std::to_string(program.pid())}));
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+    const auto run = RunFiles(directory / "run").run();
+    most = std::max<int>(most, run.at("probes").at("copies").at("functions"));
+  }
+  EXPECT_GE(most, 20);  // fewer on a busy machine, now and then
+  program.close_input();
+  EXPECT_EQ(program.wait().out, "ready\nright\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, Transfers,
                          ::testing::Values("pipes", "unix", "tcp", "writes", "sendfile",
-                                           "copy_file_range", "splice", "getrandom", "nonblocking"),
+                                           "copy_file_range", "splice", "getrandom", "receives",
+                                           "nonblocking"),
                          [](const auto& kind) { return std::string(kind.param); });
 
 // The transfer that is cut short by the last stop stays short, but what the thread is told is what

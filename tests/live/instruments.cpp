@@ -278,7 +278,7 @@ TEST_F(SigtrapMasks, unblock_sigtrap_and_give_it_back) {
   for (const MaskChanges changes : {MaskChanges::seen, MaskChanges::unseen}) {
     SigtrapMask mask(changes);
     block_trap();
-    EXPECT_TRUE(mask.unblock(child_, child_));
+    EXPECT_TRUE(mask.unblock(child_));
     EXPECT_FALSE(is_blocked());
     EXPECT_TRUE(mask.blocks_trap());
     mask.give_back(child_);
@@ -289,7 +289,7 @@ TEST_F(SigtrapMasks, unblock_sigtrap_and_give_it_back) {
 TEST_F(SigtrapMasks, leave_a_mask_alone_that_was_set_by_the_program_since) {
   SigtrapMask mask(MaskChanges::unseen);
   block_trap();
-  EXPECT_TRUE(mask.unblock(child_, child_));
+  EXPECT_TRUE(mask.unblock(child_));
   ASSERT_TRUE(ptrace::set_signal_mask(child_, signal_bit(SIGUSR1)));
   mask.give_back(child_);
   EXPECT_EQ(*ptrace::signal_mask(child_), signal_bit(SIGUSR1));
@@ -298,12 +298,12 @@ TEST_F(SigtrapMasks, leave_a_mask_alone_that_was_set_by_the_program_since) {
 TEST_F(SigtrapMasks, hold_a_sigtrap_until_the_program_unblocks_it) {
   SigtrapMask mask(MaskChanges::seen);
   block_trap();
-  EXPECT_TRUE(mask.unblock(child_, child_));
+  EXPECT_TRUE(mask.unblock(child_));
   ::syscall(SYS_tgkill, child_, child_, SIGTRAP);
   ASSERT_TRUE(ptrace::resume(child_, 0));
   ASSERT_EQ(next_signal(), SIGTRAP);
   EXPECT_FALSE(mask.may_deliver(child_));
-  EXPECT_FALSE(mask.unblock(child_, child_));  // the mask does not block it any more
+  EXPECT_FALSE(mask.unblock(child_));  // the mask does not block it any more
   EXPECT_FALSE(mask.blocks_trap());
   ASSERT_TRUE(ptrace::resume(child_, 0));
   EXPECT_EQ(next_signal(), SIGTRAP);
@@ -318,8 +318,7 @@ TEST_F(SigtrapMasks, change_as_sigprocmask_does_without_ever_blocking_sigtrap) {
   const Address old{reinterpret_cast<std::uint64_t>(&g_old_mask)};  // NOLINT
   ASSERT_TRUE(memory.write(set, std::as_bytes(std::span(&wanted, 1))));
   const auto change = [&](std::uint64_t how) {
-    return mask.change(child_, child_,
-                       {SYS_rt_sigprocmask, {how, set.value(), old.value(), 8, 0, 0}});
+    return mask.change(child_, {SYS_rt_sigprocmask, {how, set.value(), old.value(), 8, 0, 0}});
   };
   ASSERT_TRUE(change(SIG_BLOCK));
   EXPECT_TRUE(mask.blocks_trap());
@@ -329,13 +328,13 @@ TEST_F(SigtrapMasks, change_as_sigprocmask_does_without_ever_blocking_sigtrap) {
   ASSERT_EQ(memory.read(old, std::as_writable_bytes(std::span(&seen, 1))), sizeof seen);
   EXPECT_EQ(seen & wanted, wanted) << "the program sees that it blocked SIGTRAP";
   EXPECT_FALSE(mask.blocks_trap());
-  EXPECT_FALSE(mask.change(child_, child_, {SYS_getpid, {}}));
+  EXPECT_FALSE(mask.change(child_, {SYS_getpid, {}}));
 }
 
 TEST_F(Instruments, leave_nothing_in_a_process_that_is_detached) {
   SigtrapMask mask(MaskChanges::seen);
   ASSERT_TRUE(ptrace::set_signal_mask(child_, *ptrace::signal_mask(child_) | kTrap));
-  ASSERT_TRUE(mask.unblock(child_, child_));
+  ASSERT_TRUE(mask.unblock(child_));
   ASSERT_TRUE(code_->insert(code_->site(entry_)));
   ASSERT_TRUE(code_->copy_of(code_->site(entry_), child_));
   EXPECT_TRUE(has_memory_of_ours(*tracee_.process));

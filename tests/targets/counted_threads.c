@@ -31,7 +31,7 @@ NOT_INLINED void* work(void* unused) {
 int main(int argc, char** argv) {
   const int threads = argc > 1 ? atoi(argv[1]) : 8;
   if (argc > 2) rounds = atol(argv[2]);
-  pthread_t ids[64];
+  pthread_t ids[1024];
   pthread_barrier_init(&start, NULL, (unsigned)threads);
   for (int i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, NULL);
   for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);

@@ -123,6 +123,11 @@ int main(int argc, char** argv) {
     if (number > 2) return std::string("large");
     return std::string("small");
   };
+  const auto larger = [](auto a, auto b) {
+    if (a > b) return a;
+    return b;
+  };
+  argc = larger(argc, 1);
   std::map<std::string, int> counts;
   ++counts[chosen(argc)];
   std::printf("%ld %ld %zu\n", of_thread, hot(argc > 2 ? std::atol(argv[2]) : 100), counts.size());

@@ -42,6 +42,20 @@ CALLED void calls_leaves(long n) {
   for (long i = 0; i < n; ++i) leaf(i);
 }
 
+CALLED long waits_deep(long n) {
+  if (n > 0) {
+    const long below = waits_deep(n - 1);
+    leaf(n);
+    return below + 1;
+  }
+  puts("ready");
+  fflush(stdout);
+  while (getchar() == 'x') {
+    leaf(n);
+  }
+  return 1;
+}
+
 CALLED void throws(int n) {
   leaf(n);
   throw n;
@@ -95,6 +109,14 @@ CALLED void handler(int) {
 CALLED void raises() {
   leaf(6);
   raise(SIGUSR1);
+}
+CALLED void waits_behind_handler() {
+  if (sigsetjmp(out_of_handler, 1) == 0) {
+    raise(SIGUSR1);
+  }
+  leaf(8);
+  usleep(300'000);
+  leaf(9);
 }
 CALLED void leaves_handler() {
   if (sigsetjmp(out_of_handler, 1) == 0) {
@@ -181,7 +203,7 @@ static void with_threads(long n) {
   pthread_join(threads[0], nullptr);
 }
 
-static void with_handler() {
+static void set_handler() {
   stack_t alternate = {};
   alternate.ss_sp = new_stack(kStack);
   alternate.ss_size = kStack;
@@ -190,7 +212,6 @@ static void with_handler() {
   action.sa_handler = handler;
   action.sa_flags = SA_ONSTACK;
   sigaction(SIGUSR1, &action, nullptr);
-  leaves_handler();
 }
 
 static void with_coroutine() {
@@ -223,11 +244,20 @@ int main(int argc, char** argv) {
     waits_behind_jump();
     waits_behind_jump();
   } else if (is("handler")) {
-    with_handler();
+    set_handler();
+    leaves_handler();
+  } else if (is("handler-wait")) {
+    set_handler();
+    waits_behind_handler();
+    waits_behind_handler();
   } else if (is("tails")) {
     first(1);
   } else if (is("deep")) {
     printf("%ld\n", deep(n));
+  } else if (is("deep-wait")) {
+    printf("%ld\n", waits_deep(n));
+    fflush(stdout);
+    getchar();
   } else if (is("coroutine")) {
     with_coroutine();
   } else if (is("threads")) {

@@ -179,6 +179,34 @@ static void unix_sockets(void) {
   pthread_join(reader, NULL);
 }
 
+static void* feed(void* argument) {
+  const int fd = (int)(intptr_t)argument;
+  enum { kPart = 40000 };
+  for (int at = 0; at < kSize; at += kPart) {
+    const int size = kSize - at < kPart ? kSize - at : kPart;
+    require(write(fd, data + at, (size_t)size) == size, "write");
+    usleep(20);
+  }
+  close(fd);
+  return NULL;
+}
+
+/// Whoever asks for all waits for all, but at the end of the stream.
+static void receives(void) {
+  static unsigned char buffer[kSize];
+  int ends[2];
+  require(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+  pthread_t writer;
+  require(pthread_create(&writer, NULL, feed, (void*)(intptr_t)ends[1]) == 0, "pthread_create");
+  const long most = kSize - 1000;
+  expect("recv of all", call(SYS_recvfrom, ends[0], (long)buffer, most, MSG_WAITALL, 0, 0), most);
+  expect("what was received", memcmp(buffer, data, (size_t)most), 0);
+  expect("recv of the last", call(SYS_recvfrom, ends[0], (long)buffer, kSize, MSG_WAITALL, 0, 0),
+         1000);
+  pthread_join(writer, NULL);
+  close(ends[0]);
+}
+
 static int source;  // a file with `data`
 
 static void tcp(void) {
@@ -310,10 +338,16 @@ struct kind {
   const char* name;
   void (*run)(void);
 };
-static const struct kind kinds[] = {
-    {"pipes", pipes},    {"unix", unix_sockets},  {"tcp", tcp},
-    {"writes", writes},  {"sendfile", sendfiles}, {"copy_file_range", copies},
-    {"splice", splices}, {"getrandom", randoms},  {"nonblocking", nonblocking}};
+static const struct kind kinds[] = {{"pipes", pipes},
+                                    {"unix", unix_sockets},
+                                    {"tcp", tcp},
+                                    {"writes", writes},
+                                    {"sendfile", sendfiles},
+                                    {"copy_file_range", copies},
+                                    {"splice", splices},
+                                    {"getrandom", randoms},
+                                    {"receives", receives},
+                                    {"nonblocking", nonblocking}};
 
 static int goes_on(int rounds, int round) {
   if (rounds > 0) {

@@ -136,6 +136,9 @@ struct AArch64 {
                                                    core::Address /*address*/) {
     return std::nullopt;
   }
+  /// No code of ours changes flags on this CPU.
+  static FlagUse flag_use(std::span<const std::byte> /*bytes*/) { return {}; }
+  static bool sets_counter_segment(std::span<const std::byte> /*bytes*/) { return false; }
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return aarch64::encoding_kind(bytes);
   }

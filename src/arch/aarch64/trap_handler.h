@@ -132,6 +132,8 @@ struct TrapHandler {
   static void set_second_argument(Registers& registers, std::uint64_t value) {
     registers.x[1] = value;
   }
+  /// The call sets or tells the base of the segment in which copies count.
+  static bool uses_counter_segment(const Call& /*call*/) { return false; }
 
  private:
   static constexpr std::uint64_t kBranchType = 3ULL << 10U;  // the svc is not a landing pad

@@ -1,6 +1,7 @@
 #include "arch/x86_64/flag_effects.h"
 
 #include "arch/x86_64/flag_families.h"
+#include "arch/x86_64/flags.h"
 
 namespace sp::arch::x86_64 {
 namespace {
@@ -184,6 +185,15 @@ FlagEffects flag_effects(const Encoding& encoding) {
       return of_vector(encoding);
   }
   return kUnknown;
+}
+
+FlagUse flag_use(std::span<const std::byte> bytes) {
+  const auto encoding = read_encoding(bytes);
+  if (!encoding) {
+    return {};
+  }
+  const FlagEffects effects = flag_effects(*encoding);
+  return {effects.reads != 0, effects.kills == kArithmeticFlags};
 }
 
 }  // namespace sp::arch::x86_64

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
+#include "arch/flag_use.h"
 #include "arch/x86_64/encoding.h"
 
 namespace sp::arch::x86_64 {
@@ -20,5 +23,8 @@ struct FlagEffects {
 /// For an instruction that is not known: reads all, kills none. A system call does neither: the
 /// kernel restores them.
 [[nodiscard]] FlagEffects flag_effects(const Encoding& encoding);
+
+/// The same in short, of the instruction that `bytes` begin with.
+[[nodiscard]] FlagUse flag_use(std::span<const std::byte> bytes);
 
 }  // namespace sp::arch::x86_64

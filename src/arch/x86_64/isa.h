@@ -16,6 +16,7 @@
 #include "arch/x86_64/code_pointers.h"
 #include "arch/x86_64/decoder.h"
 #include "arch/x86_64/emulate.h"
+#include "arch/x86_64/flag_effects.h"
 #include "arch/x86_64/jump_table.h"
 #include "arch/x86_64/operands.h"
 #include "arch/x86_64/registers.h"
@@ -135,6 +136,10 @@ struct X86_64 {
   static std::optional<std::uint64_t> named_memory(std::span<const std::byte> bytes,
                                                    core::Address address) {
     return x86_64::named_memory(bytes, address);
+  }
+  static FlagUse flag_use(std::span<const std::byte> bytes) { return x86_64::flag_use(bytes); }
+  static bool sets_counter_segment(std::span<const std::byte> bytes) {
+    return x86_64::sets_counter_segment(bytes);
   }
   static std::uint64_t encoding_kind(std::span<const std::byte> bytes) {
     return x86_64::encoding_kind(bytes);

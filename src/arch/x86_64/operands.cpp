@@ -87,12 +87,18 @@ core::Address effective_address(Registers& registers, const Encoding& encoding) 
 
 std::optional<std::uint64_t> load(MemoryAccess& memory, core::Address from, unsigned width) {
   std::array<std::byte, 8> bytes = {};
-  if (!memory.read(from, std::span(bytes).first(width))) {
+  // The kernel copies less than 8 bytes one by one, between which another thread may store: so the
+  // word around them is read.
+  const unsigned offset = from.value() % bytes.size();
+  const bool is_in_word = width > 1 && offset + width <= bytes.size();
+  const unsigned begin = is_in_word ? offset : 0;
+  const core::Address read_from{from.value() - begin};
+  if (!memory.read(read_from, std::span(bytes).first(is_in_word ? bytes.size() : width))) {
     return std::nullopt;
   }
   std::uint64_t value = 0;
   for (unsigned i = 0; i < width; ++i) {
-    value |= std::to_integer<std::uint64_t>(bytes[i]) << (8U * i);
+    value |= std::to_integer<std::uint64_t>(bytes[begin + i]) << (8U * i);
   }
   return value;
 }

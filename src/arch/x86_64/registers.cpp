@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "arch/x86_64/encoding.h"
 #include "arch/x86_64/flags.h"
 
 namespace sp::arch::x86_64 {
@@ -26,6 +27,14 @@ void restore_flags(Registers& registers, std::uint64_t saved) {
 
 bool uses_counter_segment(const Registers& registers) {
   return registers.gs_base != 0 || registers.gs != 0;
+}
+
+bool sets_counter_segment(std::span<const std::byte> bytes) {
+  constexpr std::uint8_t kGroup15 = 0xAE;
+  const auto encoding = read_encoding(bytes);
+  return encoding && encoding->map == OpcodeMap::two_byte && encoding->opcode == kGroup15 &&
+         encoding->rep && encoding->mod() == 3 &&
+         (encoding->extension() == 1 || encoding->extension() == 3);
 }
 
 std::optional<core::Address> return_address(const Registers& registers, MemoryAccess& memory) {

@@ -67,5 +67,8 @@ void set_counter_base(Registers& registers, std::uint64_t base);
 void restore_flags(Registers& registers, std::uint64_t saved);
 /// The program, or somebody else, uses the segment.
 [[nodiscard]] bool uses_counter_segment(const Registers& registers);
+/// The instruction is wrgsbase or rdgsbase. Not those that name gs as a selector: what is data in
+/// code looks like them too often.
+[[nodiscard]] bool sets_counter_segment(std::span<const std::byte> bytes);
 
 }  // namespace sp::arch::x86_64

@@ -60,6 +60,14 @@ SledState state_of_function_sled(std::span<const std::byte> bytes, bool is_exit)
   if (has_sled_pattern(bytes, patched, first)) {
     return has_breakpoint ? SledState::breakpoint : SledState::patched;
   }
+  // A return that the runtime has taken over is seen where it jumps to the trampoline.
+  constexpr std::size_t kJump = 6;
+  if (is_exit && bytes[kJump] == kBreakpoint[0]) {
+    std::array<std::byte, kSledSize> without{};
+    std::copy_n(bytes.begin(), kSledSize, without.begin());
+    without[kJump] = static_cast<std::byte>(kPatchedExit[kJump]);
+    return has_sled_pattern(without, kPatchedExit, 0) ? SledState::breakpoint : SledState::unknown;
+  }
   return SledState::unknown;
 }
 

@@ -112,6 +112,14 @@ struct TrapHandler {
   static void set_second_argument(Registers& registers, std::uint64_t value) {
     registers.rsi = value;
   }
+  /// The call sets or tells the base of the segment in which copies count.
+  static bool uses_counter_segment(const Call& call) {
+    constexpr std::uint64_t kArchPrctl = 158;
+    constexpr std::uint64_t kSetGs = 0x1001;
+    constexpr std::uint64_t kGetGs = 0x1004;
+    return call.number == kArchPrctl &&
+           (call.arguments[0] == kSetGs || call.arguments[0] == kGetGs);
+  }
 
  private:
   static constexpr std::size_t kTrampolineMask = 56;  // within a trampoline

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "commands/convert/formats.h"
 #include "commands/convert/spoor_convert.h"
@@ -60,18 +63,77 @@ Result<void> read_recording(Input& input, const Format& format, const std::strin
   return {};
 }
 
-Result<void> read_coverage(Input& input, const std::string& directory,
-                           const cli::ConvertOptions& options) {
-  auto table = run_files::read_coverage(directory);
+core::Error not_there(const Format& format, const std::string& directory, const std::string& file) {
+  return {fmt::format(
+      "nothing for {} in {}: {} is not there as it was recorded; put that build there, or "
+      "record again",
+      format.name, directory, file)};
+}
+
+Result<void> read_lines(Input& input, const Format& format, const std::string& directory,
+                        const cli::ConvertOptions& options) {
+  auto read = run_files::read_sources(*input.coverage, run_files::source_maps(options.source_maps),
+                                      options.debug_dirs);
+  input.sources = std::move(read.sources);
+  input.notes.insert(input.notes.end(), read.notes.begin(), read.notes.end());
+  if (!input.sources.files.empty()) {
+    return {};
+  }
+  if (!read.missing.empty()) {
+    return tl::unexpected(not_there(format, directory, read.missing.front()));
+  }
+  return core::fail(
+      fmt::format("nothing for {} in {}: no file that was covered has debug information; compile "
+                  "with -g, or name the debug files' directory with --debug-dir",
+                  format.name, directory));
+}
+
+/// The images of which blocks are given: those of missing files are left out.
+Result<void> read_blocks(Input& input, const Format& format, const std::string& directory) {
+  input.images = run_files::read_images(*input.coverage);
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < input.images.size(); ++i) {
+    if (input.images[i].end == 0) {
+      missing.push_back(input.coverage->modules[i].path);
+    }
+  }
+  if (missing.size() == input.images.size()) {
+    return tl::unexpected(not_there(format, directory, missing.front()));
+  }
+  for (const std::string& file : missing) {
+    input.notes.push_back(
+        fmt::format("{} is not there as it was recorded: its blocks are left out", file));
+  }
+  return {};
+}
+
+/// Takes coverage.tsv alone: what `coverage merge` has written is no run.
+Result<Input> read_coverage(const std::string& directory, const Format& format,
+                            const cli::ConvertOptions& options) {
+  const core::ProgressLine progress("reading " + directory);
+  Input input{};
+  auto table = run_files::read_coverage(directory, input.notes);
   if (!table) {
     return tl::unexpected(table.error());
   }
-  auto read = run_files::read_sources(*table, run_files::source_maps(options.source_maps),
-                                      options.debug_dirs);
+  if (table->rows.empty()) {
+    return core::fail(input.notes.empty()
+                          ? fmt::format("nothing for {} in {}: no code was covered; see "
+                                        "--only-instrument-execs of superprofiler",
+                                        format.name, directory)
+                          : input.notes.front());
+  }
   input.coverage = std::move(*table);
-  input.sources = std::move(read.sources);
-  input.notes.insert(input.notes.end(), read.notes.begin(), read.notes.end());
-  return {};
+  if (const auto run = run_files::read_run(directory)) {
+    input.run.name = run->name;
+  } else {
+    std::error_code error;
+    const auto path = std::filesystem::weakly_canonical(run_files::directory_of(directory), error);
+    input.run.name = path.filename().string();
+  }
+  const auto read = format.has_lines ? read_lines(input, format, directory, options)
+                                     : read_blocks(input, format, directory);
+  return read ? Result<Input>(std::move(input)) : tl::unexpected(read.error());
 }
 
 Result<Input> read_input(const std::string& directory, const Format& format,
@@ -103,11 +165,6 @@ Result<Input> read_input(const std::string& directory, const Format& format,
     }
     if (!code->blocks.empty()) {
       input.code = std::move(*code);
-    }
-  }
-  if (format.needs_coverage) {
-    if (const auto read = read_coverage(input, directory, options); !read) {
-      return tl::unexpected(read.error());
     }
   }
   if (format.read_file != nullptr) {
@@ -200,7 +257,8 @@ int run(const cli::ConvertOptions& options) {
   if (const auto meant = check_without_trace(options, format, *directory, trace); !meant) {
     return fail(meant.error());
   }
-  auto input = read_input(*directory, format, options);
+  auto input = format.needs_coverage ? read_coverage(*directory, format, options)
+                                     : read_input(*directory, format, options);
   if (!input) {
     return fail(input.error());
   }
@@ -216,7 +274,11 @@ int run(const cli::ConvertOptions& options) {
   if (input->recording) {
     note_recording(*input);
   }
-  run_files::print_notes(input->notes, *input->stacks, "the file");
+  if (input->stacks) {
+    run_files::print_notes(input->notes, *input->stacks, "the file");
+  } else {
+    run_files::print_notes(input->notes, "the file");
+  }
   if (path != "-") {
     core::print_note(fmt::format("{}: {}", format.name, kinds(format, *input)));
     core::print_note(fmt::format("next: {}{}{}", format.open_with,

@@ -8,14 +8,12 @@
 #include <utility>
 
 #include "commands/convert/source_counts.h"
-#include "commands/run_files/coverage_sources.h"
 #include "core/check.h"
 #include "profiler/formats/autofdo.h"
 #include "profiler/formats/bolt.h"
 #include "profiler/formats/callgrind.h"
 #include "profiler/formats/chrome.h"
 #include "profiler/formats/cobertura.h"
-#include "profiler/formats/drcov.h"
 #include "profiler/formats/firefox.h"
 #include "profiler/formats/flamegraph_svg.h"
 #include "profiler/formats/folded.h"
@@ -143,8 +141,7 @@ void write_cobertura_file(Input& input, std::ostream& out) {
 }
 
 void write_drcov_file(Input& input, std::ostream& out) {
-  const std::uint64_t blocks =
-      profiler::write_drcov(out, *input.coverage, run_files::read_images(*input.coverage));
+  const std::uint64_t blocks = profiler::write_drcov(out, *input.coverage, input.images);
   input.notes.push_back(fmt::format("{} blocks", profiler::grouped(blocks)));
 }
 
@@ -170,9 +167,9 @@ constexpr auto kFormats = std::to_array<Format>({
     {"chrome", "", ".trace.json", "speedscope", false, true, false, true, write_chrome},
     {"perfetto", "", ".perfetto-trace", "trace_processor", true, true, false, true, write_perfetto},
     {"lcov", "", ".info", "genhtml -o html", false, false, false, false, write_lcov_file, nullptr,
-     true},
+     true, false, true},
     {"cobertura", "", ".cobertura.xml", "reportgenerator -targetdir:html -reports:", false, false,
-     false, false, write_cobertura_file, nullptr, true},
+     false, false, write_cobertura_file, nullptr, true, false, true},
     {"drcov", "", ".drcov", "drcov2lcov -input", true, false, false, false, write_drcov_file,
      nullptr, true},
     {"xray", "", ".xray", "llvm-xray account", true, false, false, false, nullptr, nullptr, false,

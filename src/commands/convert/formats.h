@@ -11,6 +11,7 @@
 #include "commands/run_files/run_stacks.h"
 #include "core/result.h"
 #include "profiler/coverage.h"
+#include "profiler/formats/drcov.h"
 #include "profiler/line_coverage.h"
 #include "profiler/recorded_run.h"
 
@@ -26,7 +27,8 @@ struct Input {
   std::optional<CodeFile> file{};              // of formats that need one
   profiler::BoltCode bolt{};                   // of its format
   std::optional<profiler::CoverageTable> coverage{};  // of formats of coverage
-  profiler::SourceCoverage sources{};                 // likewise
+  profiler::SourceCoverage sources{};                 // of those that are of lines
+  std::vector<profiler::ImageRange> images{};         // of the one that is of blocks
 };
 
 struct Format {
@@ -41,8 +43,9 @@ struct Format {
   void (*write)(Input& input, std::ostream& out) = nullptr;
   /// Of formats that are of one module's code: what is to be made of its file before writing.
   core::Result<void> (*read_file)(Input& input) = nullptr;
-  bool needs_coverage = false;
-  bool needs_trace = false;  // it is written by trace_convert.h
+  bool needs_coverage = false;  // and nothing else of a run
+  bool needs_trace = false;     // it is written by trace_convert.h
+  bool has_lines = false;       // of coverage: those of sources
 };
 
 /// One of the choices of --format.

@@ -41,7 +41,8 @@ int show(const cli::CoverageOptions& options) {
   if (!run) {
     return fail(run.error());
   }
-  const auto table = run_files::read_coverage(*run);
+  std::vector<std::string> notes;
+  const auto table = run_files::read_coverage(*run, notes);
   if (!table) {
     return fail(table.error());
   }
@@ -50,9 +51,14 @@ int show(const cli::CoverageOptions& options) {
   if (!run_files::show([&](std::ostream& out) { out << coverage_text(*table, read.sources); })) {
     return fail({"writing to stdout failed"});
   }
-  for (const std::string& note : read.notes) {
-    core::print_note(note);
+  notes.insert(notes.end(), read.notes.begin(), read.notes.end());
+  if (const auto partly = totals_of(*table).watched_partly; partly > 0) {
+    notes.push_back(
+        fmt::format("{} blocks or functions that were not reached were not watched to the end: "
+                    "`kind` in coverage.tsv says until when",
+                    partly));
   }
+  run_files::print_notes(notes, "the tables");
   return 0;
 }
 
@@ -123,8 +129,9 @@ int write_counts(const cli::CoverageOptions& options) {
 int merge(const cli::CoverageOptions& options) {
   const core::ProgressLine progress("merging coverage");
   std::vector<profiler::CoverageTable> runs;
+  std::vector<std::string> notes;
   for (const std::string& run : options.runs) {
-    auto table = run_files::read_coverage(run);
+    auto table = run_files::read_coverage(run, notes);
     if (!table) {
       return fail(table.error());
     }
@@ -162,11 +169,10 @@ int merge(const cli::CoverageOptions& options) {
     return fail(written.error());
   }
   for (const std::string& file : merged.several_builds) {
-    core::print_note(fmt::format("{}: the runs had several builds of it, which stay apart", file));
+    notes.push_back(fmt::format("{}: the runs had several builds of it, which stay apart", file));
   }
-  for (const std::string& note : read.notes) {
-    core::print_note(note);
-  }
+  notes.insert(notes.end(), read.notes.begin(), read.notes.end());
+  run_files::print_notes(notes, path);
   core::print_note(fmt::format("merged {} runs into {}", options.runs.size(), path));
   return 0;
 }

@@ -21,15 +21,15 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
              : fmt::format("{:.1f}", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::string row(std::string_view name, const SourceCoverage::Totals& totals) {
-  return fmt::format("{:>8} {:>15} {:>15} {:>15}  {}\n", share(totals.lines_hit, totals.lines),
-                     fmt::format("{}/{}", totals.lines_hit, totals.lines),
-                     fmt::format("{}/{}", totals.functions_hit, totals.functions),
-                     fmt::format("{}/{}", totals.branches_hit, totals.branches),
-                     profiler::folded_name(name));
+std::string row(std::string_view name, const SourceCoverage::Totals& totals, bool has_lines) {
+  return fmt::format(
+      "{:>8} {:>15} {:>15} {:>15}  {}\n", has_lines ? share(totals.lines_hit, totals.lines) : "-",
+      has_lines ? fmt::format("{}/{}", totals.lines_hit, totals.lines) : "-",
+      fmt::format("{}/{}", totals.functions_hit, totals.functions),
+      fmt::format("{}/{}", totals.branches_hit, totals.branches), profiler::folded_name(name));
 }
 
-std::string source_rows(const SourceCoverage& sources) {
+std::string source_rows(const SourceCoverage& sources, bool has_lines) {
   struct FileRow {
     std::string_view path;
     SourceCoverage::Totals totals;
@@ -44,12 +44,12 @@ std::string source_rows(const SourceCoverage& sources) {
   std::string text = fmt::format("{:>8} {:>15} {:>15} {:>15}  {}\n", "lines %", "lines",
                                  "functions", "branch ways", "file");
   for (const FileRow& file : rows) {
-    text += row(file.path, file.totals);
+    text += row(file.path, file.totals, has_lines);
   }
-  return text + row("(all)", sources.totals());
+  return text + row("(all)", sources.totals(), has_lines);
 }
 
-std::string module_rows(const CoverageTable& table) {
+std::string module_rows(const CoverageTable& table, bool has_blocks) {
   std::string text =
       fmt::format("{:>8} {:>15} {:>15}  {}\n", "entered%", "functions", "blocks", "module");
   for (std::uint32_t i = 0; i < table.modules.size(); ++i) {
@@ -65,7 +65,7 @@ std::string module_rows(const CoverageTable& table) {
     const profiler::CoverageTotals totals = totals_of(part);
     text += fmt::format("{:>8} {:>15} {:>15}  {}\n", share(totals.entered, totals.functions),
                         fmt::format("{}/{}", totals.entered, totals.functions),
-                        fmt::format("{}/{}", totals.reached, totals.blocks),
+                        has_blocks ? fmt::format("{}/{}", totals.reached, totals.blocks) : "-",
                         profiler::folded_name(table.modules[i].path));
   }
   return text;
@@ -74,9 +74,10 @@ std::string module_rows(const CoverageTable& table) {
 }  // namespace
 
 std::string coverage_text(const CoverageTable& table, const SourceCoverage& sources) {
-  std::string text = module_rows(table);
+  const bool has_blocks = !is_of_functions(table);
+  std::string text = module_rows(table, has_blocks);
   if (!sources.files.empty()) {
-    text += "\n" + source_rows(sources);
+    text += "\n" + source_rows(sources, has_blocks);
   }
   return text;
 }

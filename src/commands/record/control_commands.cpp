@@ -209,6 +209,7 @@ std::string ControlCommands::status() const {
     json.key("cleared").number(facts.trace->cleared);
     json.key("times_off").number(facts.trace->times_off);
     json.key("functions_too_hot").number(facts.trace->too_hot);
+    json.key("functions_overwritten").number(facts.trace->overwritten);
   }
   json.key("stops").number(facts.cost.stops);
   json.close('}');

@@ -1,11 +1,12 @@
 #include "commands/record/function_check.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@
 #include "commands/run_files/function_table.h"
 #include "commands/run_files/similar_names.h"
 #include "commands/symbols/binary_file.h"
-#include "core/edit_distance.h"
+#include "symbols/code_selection.h"
 
 namespace sp::record {
 namespace {
@@ -29,28 +30,6 @@ std::vector<std::string> programs_of(const cli::RecordOptions& options) {
     programs.push_back(fmt::format("/proc/{}/exe", pid));
   }
   return programs;
-}
-
-/// Those with a part of the name, or that are a few letters from it; at most five.
-std::string nearest(const std::vector<run_files::TabledFunction>& functions,
-                    const std::string& typed) {
-  std::vector<std::string_view> names;
-  names.reserve(functions.size());
-  for (const run_files::TabledFunction& one : functions) {
-    names.push_back(one.row.demangled_name);
-  }
-  std::vector<std::string> found = run_files::similar_names(names, typed);
-  if (found.empty()) {
-    const auto distance = [&](std::string_view name) { return core::edit_distance(name, typed); };
-    const auto least = std::min_element(
-        names.begin(), names.end(),
-        [&](std::string_view a, std::string_view b) { return distance(a) < distance(b); });
-    if (least != names.end() && distance(*least) <= std::max<std::size_t>(2, typed.size() / 3)) {
-      found.emplace_back(*least);
-    }
-  }
-  return found.empty() ? "superprofiler symbols lists them"
-                       : fmt::format("near to it are {}", fmt::join(found, ", "));
 }
 
 core::Result<void> check_program(const std::string& path, const cli::RecordOptions& options,
@@ -90,7 +69,29 @@ core::Result<void> check_program(const std::string& path, const cli::RecordOptio
     }
     if (!is_met) {
       return core::fail(fmt::format("--trigger '{}': {} has no function '{}'; {}", trigger.text,
-                                    path, trigger.function, nearest(functions, trigger.function)));
+                                    path, trigger.function,
+                                    run_files::nearest_names(functions, trigger.function)));
+    }
+  }
+  return {};
+}
+
+/// Each module that --xray-id names is traced.
+core::Result<void> check_modules_of_ids(const cli::RecordOptions& options) {
+  const std::vector<std::string> programs = programs_of(options);
+  for (const core::XrayIds& ids : options.places.xray_ids) {
+    const bool is_traced =
+        ids.module.empty() ||
+        symbols::is_wanted_module(options.only_instrument_execs, ids.module, false) ||
+        std::any_of(programs.begin(), programs.end(), [&](const std::string& program) {
+          std::error_code error;
+          const std::string file = std::filesystem::canonical(program, error);
+          return symbols::is_wanted_module({ids.module}, program, false) ||
+                 (!error && symbols::is_wanted_module({ids.module}, file, false));
+        });
+    if (!is_traced) {
+      return core::fail(fmt::format("--xray-id: {} is not traced; add --only-instrument-execs {}",
+                                    ids.module, ids.module));
     }
   }
   return {};
@@ -100,6 +101,9 @@ core::Result<void> check_program(const std::string& path, const cli::RecordOptio
 
 core::Result<void> check_functions(const cli::RecordOptions& options,
                                    const symbols::FunctionFilters& filters) {
+  if (auto checked = check_modules_of_ids(options); !checked) {
+    return checked;
+  }
   if ((options.control.triggers.empty() && options.places.is_any()) ||
       !options.only_instrument_execs.empty()) {
     return {};

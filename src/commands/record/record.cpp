@@ -18,6 +18,7 @@
 #include "commands/record/static_analysis.h"
 #include "commands/record/status_line.h"
 #include "commands/run_files/coverage_file.h"
+#include "commands/run_files/finished_run.h"
 #include "commands/session/session.h"
 #include "core/check.h"
 #include "core/log.h"
@@ -256,12 +257,14 @@ Ending run(const cli::RecordOptions& options, const std::vector<std::string>& ow
   }
   run_files::KnownCoverage known_coverage;
   for (const std::string& known : options.coverage_known) {
-    const auto table = run_files::read_coverage(known);
+    std::vector<std::string> damage;
+    auto table = run_files::read_coverage(known, damage);
     if (!table) {
       core::print_error("--coverage-known: " + table.error().message());
       return {125, 0};
     }
-    known_coverage.add(*table);
+    run_files::print_notes(damage, "use");
+    known_coverage.add(known, std::move(*table));
   }
   std::vector<std::string> notes;
   auto filters = symbols::FunctionFilters::read(options.filters, options.attr_lists, notes);

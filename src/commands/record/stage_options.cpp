@@ -119,6 +119,8 @@ profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
   out.counts_inside = !options.toggle_collect.empty();
   out.trace_bytes = options.trace ? options.trace->most_bytes : 0;
   out.learns = options.learn.has_value();
+  out.traces_all_calls = options.trace && options.trace->min_duration == core::Duration{} &&
+                         options.trace->max_depth == 0 && !options.split;
   out.emit = emit_options(options);
   out.push = push_options(options);
   out.source_maps = run_files::source_maps(options.source_maps);

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "analyzer/code_references.h"
+#include "commands/run_files/function_places.h"
+#include "commands/run_files/similar_names.h"
 #include "core/log.h"
 #include "rewriter/copy_function.h"
 #include "rewriter/jump_targets.h"
@@ -38,30 +40,24 @@ bool StaticAnalysis::wants(const File& file) {
          symbols::is_wanted_module(options_.only_modules, file.path, file.is_program);
 }
 
-void StaticAnalysis::report_not_mapped() const {
-  for (const std::string& name : has_seen_files_ ? not_mapped_ : std::vector<std::string>{}) {
-    core::log_note("no process has mapped code of {}, which --only-instrument-execs names", name);
-  }
-  for (const std::string& text :
-       has_seen_files_ ? trigger_names_.unmet() : std::vector<std::string>{}) {
-    core::log_note("--trigger '{}' was never set: no traced function has the name", text);
-  }
-  if (has_seen_files_ && !collects_any_ && !options_.toggle_collect.empty()) {
-    core::log_note(
-        "no function of the target matches --toggle-collect: nothing was counted; superprofiler "
-        "symbols FILE lists the names");
-  }
-}
-
 core::InstrumentationCandidates StaticAnalysis::plan(const File& file) {
   Known& of_file = known(file);
   if (of_file.plan) {
     return *of_file.plan;
   }
   core::InstrumentationCandidates plan = find_functions(file, of_file);
-  collects_any_ = collects_any_ || !plan.functions.empty();
+  plans_any_ |= std::any_of(plan.functions.begin(), plan.functions.end(),
+                            [](const auto& function) { return !function.is_part; });
+  if (auto had = run_files::check_places(file.image, file.path, options_.places); !had) {
+    without_places_ = had.error().doing;
+  }
   if (plan.functions.empty() && !selection_.only_funcs.empty() && options_.toggle_collect.empty()) {
-    core::log_note("no function of {} matches --only-funcs", file.path);
+    std::vector<run_files::TabledFunction> table;
+    if (file.is_program) {  // of all libraries that would take long
+      table = run_files::function_table(table_input(file));
+    }
+    core::log_note("no function of {} matches --only-funcs; {}", file.path,
+                   run_files::nearest_names(table, selection_.only_funcs.front()));
   }
   if (options_.traces) {
     const std::lock_guard lock(mutex_);
@@ -133,28 +129,6 @@ core::Result<std::vector<std::uint64_t>> StaticAnalysis::patch(std::span<const c
         missing));
   }
   return patched_.set(ids, is_patched);
-}
-
-/// A file of --learn may be of an older build.
-void StaticAnalysis::note_gone_rules(const File& file,
-                                     std::span<const run_files::TabledFunction> table) const {
-  if (options_.filters.is_empty()) {
-    return;
-  }
-  std::set<std::string> found;
-  std::vector<symbols::FunctionFacts> facts;
-  for (const run_files::TabledFunction& one : table) {
-    found.insert(one.row.reason);
-    symbols::FunctionFacts& of_one = facts.emplace_back();
-    of_one.module = one.row.module;
-    of_one.linkage_name = one.row.linkage_name;
-  }
-  if (const std::size_t gone = options_.filters.count_gone(file.path, facts, found); gone > 0) {
-    core::log_note(
-        "{} of the rules of --learn {} functions that {} does not have any more; --learn "
-        "writes new ones",
-        gone, gone == 1 ? "is for" : "are for", file.path);
-  }
 }
 
 std::vector<std::vector<std::size_t>> StaticAnalysis::learn(const std::vector<CallCosts>& files,

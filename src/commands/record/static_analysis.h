@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/known_graphs.h"
@@ -59,9 +61,7 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   }
   [[nodiscard]] core::InstrumentationCandidates plan(const File& file) override;
   [[nodiscard]] std::vector<ControlledFunction> controlled(const File& file) override;
-  [[nodiscard]] std::vector<core::ReachedRange> known_reached(const File& file) override {
-    return options_.known_coverage.reached_in(file.image->identity());
-  }
+  [[nodiscard]] std::vector<core::ReachedRange> known_reached(const File& file) override;
   [[nodiscard]] core::ControlFlowGraph map(core::AddressRange bounds, std::uint64_t bias,
                                            std::span<const core::Address> leaders, const Read& read,
                                            const core::TableHints* hints) override;
@@ -89,8 +89,9 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   [[nodiscard]] core::Result<std::vector<std::uint64_t>> patch(std::span<const core::XrayIds> ids,
                                                                bool is_patched);
 
-  /// At the end of a run: says which of the named files no process has mapped, and which triggers
-  /// name nothing.
+  /// At the end of a run: says which of the named files no process has mapped, which triggers name
+  /// nothing, that no file had the places or ids of --via and --xray-id, and what of
+  /// --coverage-known was of no use.
   void report_not_mapped() const;
 
  private:
@@ -99,7 +100,9 @@ class StaticAnalysis final : public supervisor::CodeAnalysis {
   std::vector<std::string> not_mapped_;  // of only_modules
   TriggerNames trigger_names_;
   bool has_seen_files_ = false;
-  bool collects_any_ = false;
+  bool plans_any_ = false;  // of some file a function
+  std::string without_places_{"none has what --via and --xray-id ask for"};  // or which file
+  std::set<std::pair<std::string, std::string>> covered_;  // --coverage: paths and identities
   struct Known {
     std::optional<core::InstrumentationCandidates> plan;
     std::vector<ControlledFunction> controlled;

@@ -17,7 +17,8 @@ using profiler::TracedCall;
 std::uint64_t length(std::int64_t ns) { return ns < 0 ? 0 : static_cast<std::uint64_t>(ns); }
 
 bool is_whole(TraceClosing closing) {
-  return closing != TraceClosing::entered_before && closing != TraceClosing::at_end;
+  return closing != TraceClosing::entered_before && closing != TraceClosing::at_end &&
+         closing != TraceClosing::across_loss;
 }
 
 std::uint64_t trace_key(const TraceRow& row, cli::Sort sort) {

@@ -25,7 +25,7 @@ struct TraceRow {
   std::uint64_t self_ns = 0;
   DurationHistogram durations;              // of calls whose beginning and end were seen
   std::uint64_t durations_ns = 0;           // their sum
-  std::array<std::uint64_t, 5> closings{};  // by TraceClosing
+  std::array<std::uint64_t, 6> closings{};  // by TraceClosing
 };
 
 struct TraceTable {

@@ -15,8 +15,8 @@ using profiler::TraceClosing;
 constexpr std::size_t kLongestFunction = 60;
 constexpr std::size_t kLongestRun = 100;
 constexpr TraceClosing kClosings[] = {TraceClosing::returned, TraceClosing::unwound,
-                                      TraceClosing::tail, TraceClosing::entered_before,
-                                      TraceClosing::at_end};
+                                      TraceClosing::tail,     TraceClosing::entered_before,
+                                      TraceClosing::at_end,   TraceClosing::across_loss};
 
 std::uint64_t closed(const TraceRow& row, TraceClosing closing) {
   return row.closings[static_cast<std::size_t>(closing)];

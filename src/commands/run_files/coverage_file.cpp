@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -94,7 +96,8 @@ std::string path_of(const std::string& run) {
 
 }  // namespace
 
-core::Result<profiler::CoverageTable> read_coverage(const std::string& run) {
+core::Result<profiler::CoverageTable> read_coverage(const std::string& run,
+                                                    std::vector<std::string>& notes) {
   const std::string path = path_of(run);
   const core::ProgressLine progress("reading " + path);
   auto file = TsvFile::open(
@@ -112,26 +115,66 @@ core::Result<profiler::CoverageTable> read_coverage(const std::string& run) {
     }
   }
   if (!file->damage().empty()) {
-    return core::fail(file->damage());
+    notes.push_back(file->damage());
   }
   return reader.take();
 }
 
-void KnownCoverage::add(const profiler::CoverageTable& table) {
-  for (const profiler::CoverageTable::Row& row : table.rows) {
-    if (row.hits > 0) {
-      const auto& module = table.modules[table.functions[row.function].module];
-      // Of a function as a whole it is known that its first instruction was executed.
-      const std::uint64_t size = row.is_function ? 1 : row.size;
-      by_file_[module.build_id].push_back({row.offset, row.offset + size});
-    }
-  }
+void KnownCoverage::add(const std::string& run, profiler::CoverageTable table) {
+  runs_.push_back({run, std::move(table)});
 }
 
 std::vector<core::ReachedRange> KnownCoverage::reached_in(const std::string& identity) const {
-  const auto found = by_file_.find(identity);
-  return found == by_file_.end() || identity.empty() ? std::vector<core::ReachedRange>{}
-                                                     : found->second;
+  std::vector<core::ReachedRange> ranges;
+  for (const Run& run : runs_) {
+    for (const profiler::CoverageTable::Row& row : run.table.rows) {
+      const std::string& of_row =
+          run.table.modules[run.table.functions[row.function].module].build_id;
+      if (row.hits > 0 && !identity.empty() && of_row == identity) {
+        // Of a function as a whole it is known that its first instruction was executed.
+        ranges.push_back({row.offset, row.offset + (row.is_function ? 1 : row.size)});
+      }
+    }
+  }
+  return ranges;
+}
+
+bool KnownCoverage::has(const Run& run, const std::string& identity) {
+  return std::any_of(run.table.modules.begin(), run.table.modules.end(),
+                     [&](const auto& module) { return module.build_id == identity; });
+}
+
+std::vector<std::string> KnownCoverage::other_builds(const std::string& path,
+                                                     const std::string& identity) const {
+  std::vector<std::string> texts;
+  for (const Run& run : runs_) {
+    const bool has_path = std::any_of(run.table.modules.begin(), run.table.modules.end(),
+                                      [&](const auto& module) { return module.path == path; });
+    if (has_path && !has(run, identity)) {
+      texts.push_back(
+          fmt::format("{} has another build of {}: nothing of this one is known", run.name, path));
+    }
+  }
+  return texts;
+}
+
+std::vector<std::string> KnownCoverage::of_other_files(
+    const std::set<std::pair<std::string, std::string>>& files) const {
+  std::vector<std::string> texts;
+  for (const Run& run : runs_) {
+    const bool is_of_one =
+        std::any_of(run.table.modules.begin(), run.table.modules.end(), [&](const auto& module) {
+          return std::any_of(files.begin(), files.end(), [&](const auto& file) {
+            return file.first == module.path || file.second == module.build_id;
+          });
+        });
+    if (!is_of_one && !files.empty()) {
+      texts.push_back(fmt::format(
+          "{} knows none of this run's files; it is of {}", run.name,
+          run.table.modules.empty() ? "none" : "a build of " + run.table.modules[0].path));
+    }
+  }
+  return texts;
 }
 
 }  // namespace sp::run_files

@@ -50,6 +50,7 @@ CoverageOfSources read_sources(const profiler::CoverageTable& table,
     module.build_id = table.modules[i].build_id;
     module.image = open_image(table.modules[i]);
     if (module.image == nullptr) {
+      result.missing.push_back(module.path);
       result.notes.push_back(
           fmt::format("{} is not there as it was recorded: its lines are left out", module.path));
     }
@@ -59,6 +60,12 @@ CoverageOfSources read_sources(const profiler::CoverageTable& table,
       table, [&](std::uint32_t module, std::uint64_t begin, std::uint64_t end) {
         return symbolizer.lines_of(core::ModuleId{module}, begin, end);
       });
+  if (result.sources.functions_of_one_line > 0) {
+    result.notes.push_back(fmt::format(
+        "lines of {} functions are not known: --coverage=function saw only whether they were "
+        "entered; --coverage sees lines",
+        result.sources.functions_of_one_line));
+  }
   for (std::string& note : profiler::map_sources(result.sources, maps)) {
     result.notes.push_back(std::move(note));
   }

@@ -13,7 +13,8 @@ namespace sp::run_files {
 
 struct CoverageOfSources {
   profiler::SourceCoverage sources;
-  std::vector<std::string> notes;  // files that are not there any more, maps that fit nothing
+  std::vector<std::string> missing;  // files that are not there as they were recorded
+  std::vector<std::string> notes;    // files that are not there any more, lines not seen, ..
 };
 
 /// Reads the debug information of the table's files.
@@ -21,7 +22,8 @@ struct CoverageOfSources {
                                              const std::vector<profiler::SourceMap>& maps,
                                              const std::vector<std::string>& debug_directories);
 
-/// One for each module of the table; empty for those whose files are not there as they were.
+/// One for each module of the table; with the end 0 for those whose files are not there as they
+/// were.
 [[nodiscard]] std::vector<profiler::ImageRange> read_images(const profiler::CoverageTable& table);
 
 }  // namespace sp::run_files

@@ -23,7 +23,7 @@ using core::Via;
 constexpr std::uint64_t kLandingPad = 4;  // endbr64, bti c
 
 constexpr std::string_view kMcounts = " mcount _mcount __fentry__ ";
-constexpr std::string_view kCyg = " __cyg_profile_func_enter ";
+constexpr std::string_view kCyg = " __cyg_profile_func_enter __cyg_profile_func_exit ";
 
 bool is_among(std::string_view names, std::string_view name) {
   name = name.substr(0, name.find('@'));  // without a version
@@ -126,7 +126,9 @@ FunctionPlaces::FunctionPlaces(Via via, const std::shared_ptr<const core::ElfIma
 /// Static programs, and those with hooks of their own.
 void FunctionPlaces::find_hooks(const std::vector<symbols::ElfSections>& sources) {
   const symbols::SymbolTable symbols(sources);
-  for (const char* const name : {"mcount", "_mcount", "__fentry__", "__cyg_profile_func_enter"}) {
+  // In a static glibc the two hooks of -finstrument-functions are one function, under one name.
+  for (const char* const name :
+       {"mcount", "_mcount", "__fentry__", "__cyg_profile_func_enter", "__cyg_profile_func_exit"}) {
     if (const auto address = symbols.address_of(name)) {
       hooks_.emplace(*address, name);
     }

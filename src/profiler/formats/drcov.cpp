@@ -33,8 +33,10 @@ void for_each_piece(const CoverageTable& table, std::span<const ImageRange> imag
         row.offset + row.size - base > std::numeric_limits<std::uint32_t>::max()) {
       continue;
     }
-    for (std::uint64_t done = 0; done < row.size; done += kLargest) {
-      visit(row.offset - base + done, std::min(row.size - done, kLargest), module);
+    // Of a function as a whole only its entry was seen.
+    const std::uint64_t size = row.is_function ? 1 : row.size;
+    for (std::uint64_t done = 0; done < size; done += kLargest) {
+      visit(row.offset - base + done, std::min(size - done, kLargest), module);
     }
   }
 }

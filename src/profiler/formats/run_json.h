@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,15 @@
 
 namespace sp::profiler {
 
+/// What symbols.tsv has, and whether functions.tsv and trace.sp agree.
+struct TracedFunctions {
+  std::map<std::string, std::uint64_t> by_reason{};  // the reason's word; rows
+  /// Functions whose calls were counted, and whether the trace has as many entries. No function is
+  /// compared where the trace leaves calls out.
+  std::uint64_t checked = 0;
+  std::uint64_t disagreeing = 0;
+};
+
 /// The contents of run.json.
 struct RunReport {
   core::RunFacts facts;
@@ -27,9 +37,10 @@ struct RunReport {
   bool by_thread = false;
   bool wall = false;  // blocked threads were sampled too
   SampleCounts counts;
-  const NamedCode* code = nullptr;                // null if nothing was counted
-  std::optional<CoverageTotals> coverage{};       // with --coverage
-  std::optional<SourceCoverage::Totals> lines{};  // likewise, where there is debug information
+  const NamedCode* code = nullptr;                    // null if nothing was counted
+  std::optional<CoverageTotals> coverage{};           // with --coverage
+  std::optional<SourceCoverage::Totals> lines{};      // likewise, where there is debug information
+  std::optional<TracedFunctions> traced_functions{};  // with --trace, at the run's end
   CountsContext counts_context{};
   core::CodeExplored explored{};
   std::span<const core::Module> modules;

@@ -40,6 +40,28 @@ void write_probes(JsonWriter& json, const RunReport& report) {
   json.end_object();
 }
 
+namespace {
+
+void write_traced_functions(JsonWriter& json, const RunReport& report) {
+  json.key("functions_by_reason");
+  if (!report.traced_functions) {
+    json.null();
+    json.key("entries").null();
+    return;
+  }
+  json.begin_object();
+  for (const auto& [reason, functions] : report.traced_functions->by_reason) {
+    json.key(reason).number(functions);
+  }
+  json.end_object();
+  json.key("entries").begin_object();
+  json.key("checked").number(report.traced_functions->checked);
+  json.key("disagreeing").number(report.traced_functions->disagreeing);
+  json.end_object();
+}
+
+}  // namespace
+
 void write_trace(JsonWriter& json, const RunReport& report) {
   json.key("trace");
   if (!report.facts.trace) {
@@ -48,15 +70,17 @@ void write_trace(JsonWriter& json, const RunReport& report) {
   }
   const core::Tracing& trace = *report.facts.trace;
   json.begin_object();
-  const bool is_whole = trace.too_hot == 0 && trace.learned == 0 && trace.lost == 0 &&
-                        trace.cleared == 0 && trace.times_off == 0;
+  const bool is_whole = trace.too_hot == 0 && trace.learned == 0 && trace.overwritten == 0 &&
+                        trace.lost == 0 && trace.cleared == 0 && trace.times_off == 0;
   json.key("kind").string(is_whole ? "exact" : "exact-until");
   json.key("events").number(trace.events);
   json.key("lost").number(trace.lost);
   json.key("functions_too_hot").number(trace.too_hot);
   json.key("functions_learned").number(trace.learned);
+  json.key("functions_overwritten").number(trace.overwritten);
   json.key("cleared").number(trace.cleared);
   json.key("times_off").number(trace.times_off);
+  write_traced_functions(json, report);
   json.end_object();
 }
 
@@ -67,12 +91,12 @@ void write_coverage(JsonWriter& json, const RunReport& report) {
     return;
   }
   json.begin_object();
-  json.key("kind").string(report.counts_context.kind());
+  json.key("kind").string(report.coverage->kind);
   json.key("functions").number(report.coverage->functions);
   json.key("functions_entered").number(report.coverage->entered);
   json.key("blocks").number(report.coverage->blocks);
   json.key("blocks_reached").number(report.coverage->reached);
-  if (report.lines) {
+  if (report.lines && !report.coverage->only_functions) {
     json.key("lines").number(report.lines->lines);
     json.key("lines_executed").number(report.lines->lines_hit);
   }

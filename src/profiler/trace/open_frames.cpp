@@ -231,7 +231,14 @@ void OpenFrames::close_top(std::uint32_t number, TraceClosing closing) {
                 .begin_ns = frame.begin_ns,
                 .end_ns = now_ns_,
                 .self_ns = frame.self_ns,
-                .closing = closing});
+                .closing = closing_of(frame, closing)});
+}
+
+/// Behind a loss the frame may be that of a later call, at the same place on the stack.
+TraceClosing OpenFrames::closing_of(const Frame& frame, TraceClosing closing) const {
+  const bool has_both_ends =
+      closing != TraceClosing::entered_before && closing != TraceClosing::at_end;
+  return has_both_ends && frame.segment != segment_ ? TraceClosing::across_loss : closing;
 }
 
 void OpenFrames::close_all() {

@@ -31,7 +31,8 @@ struct FrameBefore {
 ///   resumed (f, sp)  frames with entry sp < sp: unwound; on CPUs whose calls do not push, <=
 ///   stack n          the thread is on another stack; closes none
 ///   on, off, end     all frames close as at-end
-///   lost             nothing closes; what was entered meanwhile is entered before
+///   lost             nothing closes; what was entered meanwhile is entered before. Whatever ends a
+///                    frame later, it closes as across-loss: it may be another call's
 ///   ended f          frames of f close as at-end, now or when the frames above them have closed
 ///   value            belongs to the entry behind it
 ///   custom, typed    an event of the program's own; what it says stands in the data behind it
@@ -109,6 +110,7 @@ class OpenFrames {
   void close_overdue(const core::TraceEvent& event, std::int64_t until_ns);
   void spend_until(std::int64_t ns);
   void close_top(std::uint32_t number, TraceClosing closing);
+  [[nodiscard]] TraceClosing closing_of(const Frame& frame, TraceClosing closing) const;
   void close_all();
   void switch_to(std::uint32_t number);
 

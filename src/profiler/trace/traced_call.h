@@ -15,6 +15,7 @@ enum class TraceClosing : std::uint8_t {
   tail,            // by a jump to another function
   entered_before,  // before the trace began, or where events were lost; it returned
   at_end,          // of the thread, of the trace, or of the function's events
+  across_loss,     // events were lost while it was open: it may be several calls
 };
 
 [[nodiscard]] constexpr std::string_view word(TraceClosing closing) {
@@ -27,6 +28,8 @@ enum class TraceClosing : std::uint8_t {
       return "tail";
     case TraceClosing::entered_before:
       return "entered-before";
+    case TraceClosing::across_loss:
+      return "across-loss";
     case TraceClosing::at_end:
       break;
   }

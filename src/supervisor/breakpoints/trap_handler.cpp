@@ -19,6 +19,7 @@
 #include "supervisor/injection/code_cave.h"
 #include "supervisor/injection/remote_stops.h"
 #include "supervisor/injection/remote_syscall.h"
+#include "supervisor/linux/address_room.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/shadow_stack.h"
 
@@ -38,12 +39,14 @@ constexpr std::uint64_t kFaults = signal_bit(SIGTRAP) | signal_bit(SIGSEGV) | si
                                   signal_bit(SIGILL) | signal_bit(SIGFPE) | signal_bit(SIGSYS);
 /// Where neither the kernel nor a sanitizer puts anything, so that nothing of the target's is
 /// moved.
-constexpr std::uint64_t kHint = 0x6800'0000'0000;
+constexpr std::uint64_t kHint = 0x7EA0'0000'0000;
 
 /// `action`: where in the handler's page.
-bool set_action(const TrapHandler& handler, pid_t tid, std::uint64_t action) {
-  const auto result = remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
-                                     {SIGTRAP, handler.page.value() + action, 0, kMaskSize, 0, 0});
+bool set_action(const TrapHandler& handler, pid_t tid, std::uint64_t action,
+                bool trap_is_served = false) {
+  const auto result =
+      remote_syscall(tid, handler.syscall_site, SYS_rt_sigaction,
+                     {SIGTRAP, handler.page.value() + action, 0, kMaskSize, 0, 0}, trap_is_served);
   return result && *result == 0;
 }
 
@@ -70,8 +73,12 @@ std::uint64_t map_pages(TrapHandler& handler, pid_t tid) {
   const auto call = [&](long number, const std::array<std::uint64_t, 6>& arguments) {
     return remote_syscall(tid, handler.syscall_site, number, arguments).value_or(-1);
   };
+  const std::uint64_t room = room_for_us(tid);
   for (const std::uint64_t journal : kJournalSizes) {
     const std::uint64_t size = Rescue::kBreakpoints + journal;
+    if (size > room && journal != kJournalSizes.back()) {
+      continue;
+    }
     const std::int64_t page =
         call(SYS_mmap, {kHint, size, PROT_READ | PROT_EXEC,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~0ULL, 0});
@@ -107,8 +114,9 @@ std::array<std::byte, Rescue::kCalls> page_content(Address page, const SignalAct
 }
 
 /// The action that SIGTRAP has in the target; nothing where it cannot be asked.
-std::optional<SignalAction> action_now(BreakpointTable& code, pid_t tid) {
-  return call_sigaction(code, tid, SIGTRAP, std::nullopt);
+std::optional<SignalAction> action_now(BreakpointTable& code, pid_t tid,
+                                       bool trap_is_served = false) {
+  return call_sigaction(code, tid, SIGTRAP, std::nullopt, trap_is_served);
 }
 
 bool ignores_trap(pid_t tid) {
@@ -222,15 +230,16 @@ bool renew_trap_handler(BreakpointTable& code, pid_t tid) {
   return handler.is_installed;
 }
 
-bool reset_trap_action(BreakpointTable& code, pid_t tid) {
+bool reset_trap_action(BreakpointTable& code, pid_t tid, bool trap_is_served) {
   TrapHandler& handler = code.trap_handler();
   if (!handler.is_installed) {
     return false;
   }
   // The target may have one of its own since the last look.
-  const auto current = action_now(code, tid);
+  const auto current = action_now(code, tid, trap_is_served);
   const bool has_other = current && current->handler != handler.page.value();
-  handler.is_installed = !has_other && !set_action(handler, tid, Rescue::kProgramAction);
+  handler.is_installed =
+      !has_other && !set_action(handler, tid, Rescue::kProgramAction, trap_is_served);
   return has_other && current->has_handler();
 }
 

@@ -47,7 +47,7 @@ void set_program_action(BreakpointTable& code, const SignalAction& action);
 /// Resets SIGTRAP to what the program has set, SIG_DFL or SIG_IGN, because a SIGTRAP of the
 /// target's own is about to be delivered, or because the target is being detached. True if the
 /// target has a handler of its own now, which stays.
-bool reset_trap_action(BreakpointTable& code, pid_t tid);
+bool reset_trap_action(BreakpointTable& code, pid_t tid, bool trap_is_served = false);
 /// Removes the handler and our pages. No breakpoint may be left.
 void remove_trap_handler(BreakpointTable& code, pid_t tid);
 

@@ -31,6 +31,8 @@ struct CopySpace {
   core::TimePoint transfers_taken;
   /// No copies from now on: there is no memory for them, or the counters' segment is in use.
   bool is_refused = false;
+  /// There is no room for more counters.
+  bool is_full = false;
   /// Threads may still be in copies: the memory stays.
   bool is_in_use = false;
 };

@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "arch/native.h"
 #include "core/function_copy.h"
 #include "core/page.h"
+#include "supervisor/linux/address_room.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
@@ -35,7 +37,7 @@ constexpr auto kLayouts = std::to_array<Layout>({{8U << 20U, 64},
                                                  {64U << 10U, 4}});
 /// Where neither the kernel nor a sanitizer puts anything, so that nothing of the target's is
 /// moved.
-constexpr Address kCountersHint{0x6900'0000'0000};
+constexpr Address kCountersHint{0x7EB0'0000'0000};
 
 }  // namespace
 
@@ -106,7 +108,11 @@ core::Result<void> CounterMemory::map_first(const RemoteCaller& caller, const Me
                                             const std::vector<core::Mapping>& maps) {
   file_ = core::UniqueFd(::fcntl(file.ours.get(), F_DUPFD_CLOEXEC, 0));
   core::Result<void> mapped = core::fail("mapping counters", ENOMEM);
+  const std::uint64_t room = room_for_us(caller.tid);
   for (const Layout& layout : kLayouts) {
+    if ((layout.slots + 1) * layout.slot_size > room) {
+      continue;
+    }
     const auto base = find_counter_base(maps, layout.slot_size);
     if (!base) {
       continue;
@@ -169,14 +175,23 @@ void CounterMemory::add(Batch batch, core::AddressRange mapped, Address at) {
 }
 
 core::Result<void> CounterMemory::grow(const RemoteCaller& caller) {
+  constexpr std::uint32_t kFewest = 4;
+  const std::uint64_t room = room_for_us(caller.tid);
+  std::uint32_t slots = batch_slots_;
+  while (slots > kFewest && slots * slot_size_ > room) {
+    slots /= 2;
+  }
+  if (slots * slot_size_ > room) {
+    return core::fail("mapping counters", ENOMEM);
+  }
   const Batch& last = batches_.back();
-  auto batch = make_batch(last.first + last.slots, batch_slots_);
+  auto batch = make_batch(last.first + last.slots, slots);
   if (!batch) {
     return tl::unexpected(batch.error());
   }
   // Without a descriptor, which other threads would see: mremap(2) of size 0 maps once more what a
   // shared mapping maps, and behind it. So the first page is the last of the slots before.
-  const std::uint64_t size = core::kPageSize + batch_slots_ * slot_size_;
+  const std::uint64_t size = core::kPageSize + slots * slot_size_;
   const auto at =
       call_in_target(caller, "mapping counters", SYS_mremap,
                      (last.mapped.end - core::kPageSize).value(), 0, size, MREMAP_MAYMOVE);
@@ -208,8 +223,9 @@ std::optional<CounterMemory::TableWords> CounterMemory::table() const {
 }
 
 const CounterMemory::Batch& CounterMemory::batch_of(std::uint32_t slot) const {
-  return *std::find_if(batches_.begin(), batches_.end(),
-                       [slot](const Batch& batch) { return slot - batch.first < batch.slots; });
+  return *std::prev(std::upper_bound(
+      batches_.begin(), batches_.end(), slot,
+      [](std::uint32_t number, const Batch& batch) { return number < batch.first; }));
 }
 
 std::span<std::uint64_t> CounterMemory::words_of(std::uint32_t slot) const {

@@ -110,6 +110,17 @@ std::optional<std::uint64_t> CounterSlots::assign(pid_t tid, bool is_counted) {
   return memory_.base_of(slot);
 }
 
+bool CounterSlots::has_base(pid_t tid) const {
+  const auto registers = ptrace::registers(tid);
+  if (!registers) {
+    return false;
+  }
+  const core::Address at = memory_.base() + Native::counter_base(*registers);
+  const auto ours = memory_.ranges();
+  return std::any_of(ours.begin(), ours.end(),
+                     [at](core::AddressRange range) { return range.contains(at); });
+}
+
 void CounterSlots::release(pid_t tid) {
   const auto found = slot_of_.find(tid);
   if (found == slot_of_.end()) {

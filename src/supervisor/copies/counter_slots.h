@@ -55,6 +55,8 @@ class CounterSlots {
   /// Nothing if all are in use: grow() first. What a thread that is not to be counted (a child by
   /// vfork that is not followed) counts there is in no sum.
   [[nodiscard]] std::optional<std::uint64_t> assign(pid_t tid, bool is_counted = true);
+  /// Whether the stopped thread has a base of ours: the program may have set its own since.
+  [[nodiscard]] bool has_base(pid_t tid) const;
   /// Maps more slots. As create(), but other threads may run.
   [[nodiscard]] core::Result<void> grow(const RemoteCaller& caller);
   /// The thread is gone, or has called exec: its counts go to the sums, its slot to somebody else.

@@ -26,8 +26,11 @@ namespace {
 using arch::NativeTrapHandler;
 
 bool is_ours(const siginfo_t& info) {
-  return info.si_signo == SIGSTOP && info.si_code == SI_TKILL &&
-         (info.si_pid == ::getpid() || info.si_pid == 0);
+  // At RLIMIT_SIGPENDING the kernel does not say who has sent it; mostly that was us.
+  const bool is_from_nobody = info.si_code == SI_USER && info.si_pid == 0 && info.si_uid == 0;
+  return info.si_signo == SIGSTOP &&
+         (is_from_nobody ||
+          (info.si_code == SI_TKILL && (info.si_pid == ::getpid() || info.si_pid == 0)));
 }
 
 /// Resumed from there, a leader whose threads live on would report nothing any more: with an exec

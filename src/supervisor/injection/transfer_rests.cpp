@@ -161,13 +161,16 @@ void TransferRests::forget(core::ProcessId process, core::ThreadId thread) {
   const auto registers = ptrace::registers(thread.tid);
   if (registers && !area->second->offset_of(Native::pc(*registers))) {
     area->second->release(thread.tid);
+  } else if (registers) {
+    left_in_.insert(process);
   }
   rests_.erase(thread);
 }
 
 void TransferRests::remove_code() const {
   for (const auto& [process, area] : areas_) {
-    if (area) {
+    // A thread that was left in it may be in a handler by now, to which that place shows nowhere.
+    if (area && !left_in_.contains(process)) {
       area->remove_if_unused(process.pid);
     }
   }

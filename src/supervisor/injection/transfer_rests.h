@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/address.h"
 #include "core/ids.h"
@@ -53,6 +54,7 @@ class TransferRests {
 
   std::unordered_map<core::ThreadId, Rest> rests_;
   std::unordered_map<core::ProcessId, std::optional<TransferArea>> areas_;
+  std::unordered_set<core::ProcessId> left_in_;  // with a thread that was detached in the code
 };
 
 }  // namespace sp::supervisor

@@ -97,17 +97,17 @@ void unblock_in_handlers(InstrumentedCode& code, pid_t tid) {
   }
 }
 
-void give_back_handler_masks(InstrumentedCode& code, pid_t tid) {
+void give_back_handler_masks(InstrumentedCode& code, pid_t tid, bool trap_is_served) {
   SignalHandlers& handlers = code.signal_handlers();
   if (handlers.hidden().empty() || read_thread_group(tid) != code.owner().pid) {
     return;
   }
   for (const auto& [signal, action] : handlers.hidden()) {
-    const auto kernels = call_sigaction(code, tid, signal, std::nullopt);
+    const auto kernels = call_sigaction(code, tid, signal, std::nullopt, trap_is_served);
     if (kernels && handlers.as_set(signal, *kernels).mask != kernels->mask) {
       SignalAction programs = *kernels;
       programs.mask = action.mask;
-      (void)call_sigaction(code, tid, signal, programs);
+      (void)call_sigaction(code, tid, signal, programs, trap_is_served);
     }
   }
   handlers.show_all();

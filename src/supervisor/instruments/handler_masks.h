@@ -39,6 +39,6 @@ enum class MadeHere {
 void unblock_in_handlers(InstrumentedCode& code, pid_t tid);
 /// Gives the kernel the program's masks: its calls are not seen any more. Does nothing in a child
 /// that shares the memory.
-void give_back_handler_masks(InstrumentedCode& code, pid_t tid);
+void give_back_handler_masks(InstrumentedCode& code, pid_t tid, bool trap_is_served = false);
 
 }  // namespace sp::supervisor

@@ -57,4 +57,10 @@ inline void inherit_action(TracedProcess& process) {
   return static_cast<InstrumentedCode*>(process.code_state.get());
 }
 
+/// The program ignores SIGTRAP, as far as it can see.
+[[nodiscard]] inline bool ignores_trap(const TracedProcess& process) {
+  return process.has_set_sigtrap_ignored.value_or(
+      instrumented_code(process)->trap_handler().program.is_ignore());
+}
+
 }  // namespace sp::supervisor

@@ -17,12 +17,12 @@ enum class SigactionCall {
 /// Does rt_sigaction(SIGTRAP, ..) instead of the kernel where the program sets SIG_IGN or SIG_DFL
 /// or only asks: in the kernel our handler stands as long as there are breakpoints, and the program
 /// sees what it has set itself.
-[[nodiscard]] SigactionCall emulate_sigaction(InstrumentedCode& code, pid_t tid,
+[[nodiscard]] SigactionCall emulate_sigaction(TracedProcess& process, pid_t tid,
                                               const SyscallRequest& call);
 
 /// A SIGTRAP that somebody has sent is about to be delivered. False where the program ignores it,
 /// or blocks it (`mask`): then it is sent again when the program unblocks it.
-[[nodiscard]] bool may_deliver_sent_trap(const InstrumentedCode& code, SigtrapMask& mask,
+[[nodiscard]] bool may_deliver_sent_trap(const TracedProcess& process, SigtrapMask& mask,
                                          pid_t tid);
 
 }  // namespace sp::supervisor

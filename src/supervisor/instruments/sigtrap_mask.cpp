@@ -39,13 +39,34 @@ std::optional<Mask> mask_after(std::uint64_t how, Mask before, Mask given) {
   }
 }
 
-void SigtrapMask::send_held_trap(pid_t pid, pid_t tid) {
+bool waits_with_other_mask(pid_t tid) {
+  const auto masks = read_signal_masks(tid);
+  const auto programs = ptrace::signal_mask(tid);
+  return masks && programs && masks->blocked != *programs;
+}
+
+void SigtrapMask::send_held_trap(pid_t tid) {
   if (std::exchange(trap_is_held_, false)) {
-    ::syscall(SYS_tgkill, pid, tid, SIGTRAP);
+    ::syscall(SYS_tkill, tid, SIGTRAP);
   }
 }
 
-bool SigtrapMask::unblock(pid_t pid, pid_t tid) {
+void SigtrapMask::put(pid_t tid, Mask mask) {
+  if (ptrace::set_signal_mask(tid, mask) && !handlers_.empty()) {
+    handlers_.back().mask = mask;
+  }
+}
+
+void SigtrapMask::inherit_mask(pid_t tid, bool blocks) {
+  inherit(blocks);
+  const auto mask = blocks ? ptrace::signal_mask(tid) : core::fail("");
+  if (mask && (*mask & kTrap) == 0) {
+    unblocked_mask_ = *mask;
+  }
+}
+
+bool SigtrapMask::unblock(pid_t tid) {
+  is_shown_ = false;
   const auto mask = ptrace::signal_mask(tid);
   if (!mask) {
     return false;
@@ -53,18 +74,17 @@ bool SigtrapMask::unblock(pid_t pid, pid_t tid) {
   blocks_trap_ = (*mask & kTrap) != 0;
   if (!blocks_trap_) {
     unblocked_mask_.reset();
-    send_held_trap(pid, tid);
+    send_held_trap(tid);
     return false;
   }
-  if (ptrace::set_signal_mask(tid, *mask & ~kTrap)) {
-    unblocked_mask_ = *mask & ~kTrap;
-  }
+  put(tid, *mask & ~kTrap);
+  unblocked_mask_ = *mask & ~kTrap;
   return true;
 }
 
-bool SigtrapMask::unblock_again(pid_t pid, pid_t tid) {
+bool SigtrapMask::unblock_again(pid_t tid) {
   const auto mask = ptrace::signal_mask(tid);
-  return mask && (*mask & kTrap) != 0 && unblock(pid, tid);
+  return mask && (*mask & kTrap) != 0 && unblock(tid);
 }
 
 bool SigtrapMask::enter_handler(pid_t tid, bool blocks) {
@@ -78,19 +98,21 @@ bool SigtrapMask::enter_handler(pid_t tid, bool blocks) {
   if (handlers_.size() == kDeepest) {
     handlers_.erase(handlers_.begin());  // handlers that are left by longjmp
   }
-  handlers_.push_back({arch::Native::sp(*registers), blocks_trap_});
+  handlers_.push_back({arch::Native::sp(*registers), blocks_trap_, *mask});
   if ((*mask & kTrap) == 0) {
     blocks_trap_ = blocks_trap_ || blocks;
     return blocks;
   }
   blocks_trap_ = true;
-  (void)ptrace::set_signal_mask(tid, *mask & ~kTrap);
+  put(tid, *mask & ~kTrap);
   return true;
 }
 
 void SigtrapMask::leave_handlers(pid_t tid) {
   const auto registers = handlers_.empty() ? core::fail("") : ptrace::registers(tid);
-  while (registers && !handlers_.empty() && arch::Native::sp(*registers) > handlers_.back().sp) {
+  const auto mask = handlers_.empty() ? core::fail("") : ptrace::signal_mask(tid);
+  while (registers && mask && !handlers_.empty() &&
+         (arch::Native::sp(*registers) > handlers_.back().sp || *mask != handlers_.back().mask)) {
     blocks_trap_ = handlers_.back().blocked_before;
     handlers_.pop_back();
   }
@@ -103,15 +125,20 @@ void SigtrapMask::look_for_return(Mask mask) {
   }
 }
 
-void SigtrapMask::block_again(pid_t tid) const {
+void SigtrapMask::block_again(pid_t tid) {
   if (!blocks_trap_) {
     return;
   }
   const auto mask = ptrace::signal_mask(tid);
   // Where it waits with another mask (sigsuspend) this is the one from before, which is whole.
   if (mask && (*mask & kTrap) == 0) {
-    (void)ptrace::set_signal_mask(tid, *mask | kTrap);
+    put(tid, *mask | kTrap);
   }
+}
+
+void SigtrapMask::restore(pid_t tid) {
+  block_again(tid);
+  send_held_trap(tid);
 }
 
 void SigtrapMask::give_back(pid_t tid) {
@@ -121,7 +148,7 @@ void SigtrapMask::give_back(pid_t tid) {
     if (mask) {
       look_for_return(*mask);
     }
-    block_again(tid);
+    restore(tid);
     return;
   }
   // Another mask than ours is one that the program has set since.
@@ -145,7 +172,7 @@ bool SigtrapMask::may_deliver(pid_t tid) {
   return false;
 }
 
-bool SigtrapMask::change(pid_t pid, pid_t tid, const SyscallRequest& call) {
+bool SigtrapMask::change(pid_t tid, const SyscallRequest& call) {
   const auto [how, set, old, size, unused4, unused5] = call.arguments;
   if (size != sizeof(Mask) ||
       arch::Native::syscall_name(static_cast<int>(call.number)) != "rt_sigprocmask") {
@@ -171,16 +198,16 @@ bool SigtrapMask::change(pid_t pid, pid_t tid, const SyscallRequest& call) {
     after = mask_after(how, before, given);
   }
   std::memcpy(bytes.data(), &before, sizeof before);
-  if (!after || (old != 0 && !memory.write(Address{old}, bytes)) ||
-      !ptrace::set_signal_mask(tid, *after & ~kTrap)) {
+  if (!after || (old != 0 && !memory.write(Address{old}, bytes))) {
     return false;
   }
+  put(tid, *after & ~kTrap);
   blocks_trap_ = (*after & kTrap) != 0;
   if (unblocked_mask_) {
     unblocked_mask_ = *after & ~kTrap;
   }
   if (!blocks_trap_) {
-    send_held_trap(pid, tid);
+    send_held_trap(tid);
   }
   return true;
 }

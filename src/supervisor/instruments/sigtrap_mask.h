@@ -35,11 +35,14 @@ class SigtrapMask {
   [[nodiscard]] bool blocks_trap() const { return blocks_trap_; }
   /// The thread has the mask of its creator, which `blocks` SIGTRAP as the program sees it.
   void inherit(bool blocks) { blocks_trap_ = blocks_trap_ || blocks; }
+  /// The same of a thread that has executed nothing yet, or nothing that was not seen: it has to be
+  /// given its mask back even if nobody looks before.
+  void inherit_mask(pid_t tid, bool blocks);
 
   /// The mask has just been set by the program: unblocks SIGTRAP in it. True where it was blocked.
-  bool unblock(pid_t pid, pid_t tid);
+  bool unblock(pid_t tid);
   /// The same between two changes, to be sure: a mask without SIGTRAP says nothing.
-  bool unblock_again(pid_t pid, pid_t tid);
+  bool unblock_again(pid_t tid);
   /// A signal is about to be delivered: notes which handlers have returned.
   void begin_delivery(pid_t tid) { leave_handlers(tid); }
   /// The thread stands at the first instruction of a signal handler, whose mask the kernel has set,
@@ -49,20 +52,24 @@ class SigtrapMask {
   bool enter_handler(pid_t tid, bool blocks);
   /// Puts the program's mask in place for the kernel to see: a handler's return or a system call
   /// depends on it. unblock() follows.
-  void block_again(pid_t tid) const;
-  /// The thread executes nothing for a while (SIGSTOP), in which it may be left to itself: its mask
-  /// is the program's. hide() follows.
+  void block_again(pid_t tid);
+  /// The thread executes nothing for a while (SIGSTOP), in which it may be left to itself, or is
+  /// about to take a signal that has ended a call with a mask of its own: its mask is the
+  /// program's. hide() follows, or unblock().
   void show(pid_t tid) {
     block_again(tid);
     is_shown_ = blocks_trap_;
   }
-  void hide(pid_t pid, pid_t tid) {
+  [[nodiscard]] bool is_shown() const { return is_shown_; }
+  void hide(pid_t tid) {
     if (std::exchange(is_shown_, false)) {
-      (void)unblock_again(pid, tid);
+      (void)unblock_again(tid);
     }
   }
   /// The thread is about to be detached.
   void give_back(pid_t tid);
+  /// block_again() for good: from now on the kernel alone has the mask, and the signal that waits.
+  void restore(pid_t tid);
 
   /// A SIGTRAP that is not the kernel's own was sent to the thread. False where the program blocks
   /// it: it is sent again when the program unblocks it.
@@ -71,10 +78,12 @@ class SigtrapMask {
   /// Does rt_sigprocmask instead of the kernel, which would block SIGTRAP for a moment: were we
   /// killed then, the next breakpoint would kill the target. False where it is another call, or one
   /// that fails.
-  [[nodiscard]] bool change(pid_t pid, pid_t tid, const SyscallRequest& call);
+  [[nodiscard]] bool change(pid_t tid, const SyscallRequest& call);
 
  private:
-  void send_held_trap(pid_t pid, pid_t tid);
+  void send_held_trap(pid_t tid);
+  /// In the kernel, for the time until the program sets it.
+  void put(pid_t tid, std::uint64_t mask);
   void leave_handlers(pid_t tid);
   void look_for_return(std::uint64_t mask);
 
@@ -85,12 +94,17 @@ class SigtrapMask {
   struct Handler {
     core::Address sp;
     bool blocked_before = false;
+    std::uint64_t mask = 0;  // the kernel's in it; another one without put() is from its return
   };
   std::vector<Handler> handlers_;  // that may not have returned yet
   /// What we have made of a mask that we did not see being set. The thread may be in a handler,
   /// which we have not seen either: once it returns the mask is another one.
   std::optional<std::uint64_t> unblocked_mask_;
 };
+
+/// The thread is in a call that waits with a mask of its own (sigsuspend, ppoll). A mask that is
+/// set now takes the place of that and of the program's.
+[[nodiscard]] bool waits_with_other_mask(pid_t tid);
 
 /// What rt_sigprocmask makes of a mask; nothing where `how` is invalid. Pure.
 [[nodiscard]] std::optional<std::uint64_t> mask_after(std::uint64_t how, std::uint64_t before,

@@ -12,8 +12,9 @@ namespace {
 using arch::Native;
 using core::Address;
 
-constexpr std::array<std::string_view, 6> kCalls = {
-    "rt_sigprocmask", "rt_sigaction", "clone", "clone3", "mprotect", "pkey_mprotect"};
+constexpr auto kCalls =
+    std::to_array<std::string_view>({"rt_sigprocmask", "rt_sigaction", "clone", "clone3",
+                                     "mprotect", "pkey_mprotect", "arch_prctl"});
 
 }  // namespace
 

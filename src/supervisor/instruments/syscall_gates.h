@@ -15,8 +15,8 @@
 namespace sp::supervisor {
 
 /// Finds, without a stop, where programs make the system calls that matter to breakpoints, and puts
-/// gates there: rt_sigprocmask, rt_sigaction, clone, clone3 and syscall(3), in libc and in programs
-/// without one. Runs on the ptrace thread.
+/// gates there: rt_sigprocmask, rt_sigaction, clone, clone3, mprotect, arch_prctl and syscall(3),
+/// in libc and in programs without one. Runs on the ptrace thread.
 class SyscallGates {
  public:
   /// `analysis` finds syscall(3); null where nobody needs that.

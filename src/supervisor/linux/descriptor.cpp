@@ -93,12 +93,14 @@ void look_at_socket(pid_t tid, int number, ino_t inode, Descriptor& descriptor) 
   if (::getsockopt(copy.get(), SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type != SOCK_STREAM) {
     descriptor.kind = Descriptor::Kind::other;
   }
-  timeval timeout{};
-  size = sizeof timeout;
-  if (::getsockopt(copy.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, &size) == 0 &&
-      (timeout.tv_sec != 0 || timeout.tv_usec != 0)) {
-    descriptor.waits = false;
-  }
+  const auto has_timeout = [&copy](int option) {
+    timeval timeout{};
+    socklen_t length = sizeof timeout;
+    return ::getsockopt(copy.get(), SOL_SOCKET, option, &timeout, &length) == 0 &&
+           (timeout.tv_sec != 0 || timeout.tv_usec != 0);
+  };
+  descriptor.waits = descriptor.waits && !has_timeout(SO_SNDTIMEO);
+  descriptor.waits_to_receive = descriptor.waits_to_receive && !has_timeout(SO_RCVTIMEO);
 }
 
 }  // namespace
@@ -111,7 +113,8 @@ std::optional<Descriptor> look_at_descriptor(pid_t tid, std::uint64_t argument) 
   if (!flags || ::stat(path.c_str(), &status) != 0) {
     return std::nullopt;
   }
-  Descriptor descriptor{kind_of(status, path), (*flags & O_NONBLOCK) == 0};
+  const bool blocks = (*flags & O_NONBLOCK) == 0;
+  Descriptor descriptor{kind_of(status, path), blocks, blocks};
   if (descriptor.kind == Descriptor::Kind::stream_socket) {
     look_at_socket(tid, number, status.st_ino, descriptor);
   } else if (descriptor.kind == Descriptor::Kind::file && has_size_limit(tid)) {

@@ -20,6 +20,8 @@ struct Descriptor {
   /// A transfer waits until it is done: neither O_NONBLOCK nor SO_SNDTIMEO, and the size of files
   /// is not limited.
   bool waits = false;
+  /// The same for what is received: neither O_NONBLOCK nor SO_RCVTIMEO.
+  bool waits_to_receive = false;
 };
 
 /// The descriptor that a system call has as that argument. Nothing if it is not open, or the thread

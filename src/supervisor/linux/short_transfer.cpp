@@ -25,6 +25,8 @@ using Kind = Descriptor::Kind;
 /// The kernel transfers no more in one call (MAX_RW_COUNT).
 constexpr std::uint64_t kMostInOneCall = 0x7FFF'F000;
 constexpr std::uint64_t kNoSignal = MSG_NOSIGNAL;
+constexpr std::uint64_t kUnusualToReceive =
+    MSG_DONTWAIT | MSG_OOB | MSG_PEEK | MSG_TRUNC | MSG_ERRQUEUE;
 constexpr std::uint64_t kUnusualToSend =
     MSG_DONTWAIT | MSG_OOB | MSG_FASTOPEN | static_cast<unsigned>(MSG_ZEROCOPY);
 
@@ -124,6 +126,23 @@ std::optional<RestOfTransfer> rest_of_write(pid_t tid, const ShortTransfer& tran
   } else if (kind->kind == Kind::stream_socket && may_change_call) {
     call = {SYS_sendto, {descriptor, call.arguments[1], call.arguments[2], kNoSignal, 0, 0}};
   }
+  return one_call(call);
+}
+
+/// Only with MSG_WAITALL a short result is no answer.
+std::optional<RestOfTransfer> rest_of_receive(pid_t tid, const ShortTransfer& transfer) {
+  Call call = transfer.call;
+  const std::uint64_t flags = call.arguments[3];
+  if ((flags & MSG_WAITALL) == 0 || (flags & kUnusualToReceive) != 0 ||
+      transfer.done >= call.arguments[2]) {
+    return std::nullopt;
+  }
+  const auto kind = look_at_descriptor(tid, call.arguments[0]);
+  if (!kind || kind->kind != Kind::stream_socket || !kind->waits_to_receive) {
+    return std::nullopt;
+  }
+  call.arguments[1] += transfer.done;
+  call.arguments[2] -= transfer.done;
   return one_call(call);
 }
 
@@ -231,6 +250,7 @@ std::optional<std::size_t> scratch_of(const Call& call) {
     case SYS_write:
     case SYS_pwrite64:
     case SYS_sendto:
+    case SYS_recvfrom:
     case SYS_sendfile:
     case SYS_splice:
     case SYS_copy_file_range:
@@ -256,6 +276,8 @@ std::optional<RestOfTransfer> rest_of(pid_t tid, const ShortTransfer& transfer, 
     case SYS_pwrite64:
     case SYS_sendto:
       return rest_of_write(tid, transfer, may_change_call);
+    case SYS_recvfrom:
+      return rest_of_receive(tid, transfer);
     case SYS_writev:
     case SYS_pwritev:
     case SYS_pwritev2:

@@ -30,7 +30,7 @@ struct RestOfTransfer {
 };
 
 /// The rest of that call may need as much scratch memory; nothing if the call is none whose rest
-/// is made. Reads are not: a short read is an answer.
+/// is made. Reads are not, but with MSG_WAITALL: a short read is an answer.
 [[nodiscard]] std::optional<std::size_t> scratch_of(const ShortTransfer::Call& call);
 
 /// The rest of the thread's transfer, if it is short and would have waited until it was done.

@@ -46,9 +46,11 @@ struct TracedProcess {
   std::shared_ptr<CodeState> code_state;
   bool from_start = false;       // the instrument has its program from the first instruction
   bool ignores_sigtrap = false;  // so its program was started
-  bool was_given_up = false;     // by the instrument, which has nothing in its memory any more
-  bool is_named = false;         // by the user, or the instrument is to treat it so
-  core::TimePoint began;         // when we began to trace its program
+  /// A child that shares its parent's memory (vfork) has set SIGTRAP to SIG_IGN, or to SIG_DFL.
+  std::optional<bool> has_set_sigtrap_ignored;
+  bool was_given_up = false;  // by the instrument, which has nothing in its memory any more
+  bool is_named = false;      // by the user, or the instrument is to treat it so
+  core::TimePoint began;      // when we began to trace its program
 };
 
 /// A thread that we have seized.

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -242,11 +243,14 @@ TEST(CounterSlots, are_made_when_there_are_more_threads) {
 }
 
 TEST(CounterSlots, are_fewer_and_shorter_where_addresses_are_scarce) {
-  Counted program({"2", "0", "1"}, rlim_t{20} << 20U);
-  const auto begun = program.begin();
-  ASSERT_TRUE(begun) << begun.error().message();
-  EXPECT_EQ(program.slots().capacity(), (1U << 20U) / 8);
-  ASSERT_NO_FATAL_FAILURE(run_one_round(program, 2 + 1));
+  // An eighth of what is left is for counters.
+  for (const auto& [megabytes, slot_size] : {std::pair{160U, 1U << 20U}, {20U, 64U << 10U}}) {
+    Counted program({"2", "0", "1"}, rlim_t{megabytes} << 20U);
+    const auto begun = program.begin();
+    ASSERT_TRUE(begun) << begun.error().message();
+    EXPECT_EQ(program.slots().capacity(), slot_size / 8);
+    ASSERT_NO_FATAL_FAILURE(run_one_round(program, 2 + 1));
+  }
 }
 
 TEST(CounterSlots, are_refused_where_there_are_no_addresses) {

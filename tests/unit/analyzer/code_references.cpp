@@ -154,6 +154,28 @@ TEST_F(CodeReferencesX86, are_destinations_of_all_calls) {
   EXPECT_EQ(references.jump_sources[0].to, 0x401008U);
 }
 
+TEST_F(CodeReferencesX86, have_functions_whose_callers_read_the_flags_that_they_return) {
+  const auto found = in_code(
+      "e81b000000 89c3 7c02 "  // 401000: call 401020; mov %eax, %ebx; jl
+      "e822000000 85c0 7400 "  // 401009: call 401030; test %eax, %eax; je
+      "e829000000 c3 "         // 401012: call 401040; ret
+      "9090909090909090 "
+      "39f7 eb1c 909090909090909090909090 "  // 401020: cmp; jmp 401040
+      "39f7 c3 90909090909090909090909090 "  // 401030: cmp; ret
+      "39f7 c3",                             // 401040: cmp; ret
+      {{0x401000, 0x401018, {}},
+       {0x401020, 0x401024, {}},
+       {0x401030, 0x401033, {}},
+       {0x401040, 0x401043, {}}});
+  EXPECT_EQ(found.flag_returners, (Values{0x401020, 0x401040}));
+  EXPECT_FALSE(found.uses_counter_segment);
+}
+
+TEST_F(CodeReferencesX86, have_instructions_that_set_the_base_of_the_counters_segment) {
+  // wrgsbase %rax; ret
+  EXPECT_TRUE(in_code("f3480faed8 c3", {{0x401000, 0x401006, {}}}).uses_counter_segment);
+}
+
 TEST_F(CodeReferencesX86, are_pointers_that_code_makes) {
   // 0 lea 2(rip),rax; 7 ret; 8 nop; 9 nop
   EXPECT_EQ(in_code("488d0502000000 c3 90 90", {{0x401000, 0x40100A, {}}}).pointers,

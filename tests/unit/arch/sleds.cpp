@@ -77,6 +77,9 @@ TEST(SledsX86, with_our_breakpoint_are_ours) {
   EXPECT_EQ(x86_state(beginning_with("cc", kExit), SledKind::exit), breakpoint);
   EXPECT_EQ(x86_state(beginning_with("cc", kPatchedExit), SledKind::exit), breakpoint);
   EXPECT_EQ(x86_state(beginning_with("cc 90", kEntry), SledKind::entry), unknown);
+  EXPECT_EQ(x86_state(beginning_with("41 ba 07 00 00 00 cc", kPatchedExit), SledKind::exit),
+            breakpoint);
+  EXPECT_EQ(x86_state(beginning_with("c3 2e 66 0f 1f 84 cc", kExit), SledKind::exit), unknown);
 }
 
 TEST(SledsX86, of_events_are_known_by_their_ends_and_their_call) {

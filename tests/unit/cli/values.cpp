@@ -26,6 +26,7 @@ TEST(Duration, is_a_number_with_a_unit) {
   EXPECT_EQ(interval("1m"), minutes(1));
   EXPECT_EQ(interval("1min"), minutes(1));
   EXPECT_EQ(interval("3h"), hours(3));
+  EXPECT_EQ(interval("10d"), hours(240));
   EXPECT_EQ(interval("1500ns"), nanoseconds(1500));
   EXPECT_EQ(interval("0.5ms"), microseconds(500));
   EXPECT_EQ(interval(".25s"), milliseconds(250));

@@ -10,6 +10,7 @@
 #include "golden.h"
 #include "probed.h"
 #include "profiler/coverage_merge.h"
+#include "profiler/coverage_text.h"
 #include "profiler/formats/cobertura.h"
 #include "profiler/formats/coverage_tsv.h"
 #include "profiler/formats/drcov.h"
@@ -101,6 +102,12 @@ TEST(Coverage, says_for_how_long_a_block_was_not_reached) {
   EXPECT_EQ(table.rows[0].kind, "exact");
   EXPECT_EQ(table.rows[1].kind, "exact-since:2.000,until:5.000");
   EXPECT_EQ(table.rows[2].kind, "exact-since:2.000");
+  const CoverageTotals totals = totals_of(table);
+  EXPECT_EQ(totals.kind, "exact-since:2.000,until:5.000");  // that of all zeros together
+  EXPECT_EQ(totals.watched_partly, 1U);
+  EXPECT_TRUE(coverage_text(totals, std::nullopt)
+                  .ends_with("; 1 that were not reached were not watched to the end "
+                             "(exact-since:2.000,until:5.000)"));
 }
 
 TEST(Coverage, an_earlier_runs_blocks_are_known) {

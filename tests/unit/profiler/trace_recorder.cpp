@@ -4,12 +4,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
 
 #include "profiler/profiler.h"
 #include "profiler/trace/trace_reader.h"
+#include "profiler/trace_files.h"
 #include "unit/profiler/file_size_limit.h"
 #include "unit/profiler/golden.h"
 #include "unit/profiler/sample_run.h"
@@ -231,6 +233,38 @@ TEST_F(TraceRecorderTest, keeps_to_its_size_and_counts_the_rest) {
   EXPECT_GT(found.events, 20'000U);
   EXPECT_EQ(found.events + trace.unwritten(), 100'000U);
   EXPECT_TRUE(found.finished);
+}
+
+TEST_F(TraceRecorderTest, compares_entries_with_counted_calls) {
+  const auto compared = [&](std::uint64_t calls, std::uint64_t lost) {
+    RunDirectory run = directory(true);
+    TraceRecorder trace(run, {}, test::facts);
+    trace.add(Calls().next(5), profile_);
+    NamedCode code;
+    code.functions.push_back({"f", test::kProgram, 0x1000, "", calls});
+    code.functions.push_back({"not_called", test::kProgram, 0x2000, ""});
+    RunReport report;
+    report.facts = test::facts();
+    report.facts.end = core::RunEnd::target_exited;
+    report.facts.threads = 1;
+    report.facts.trace.emplace().lost = lost;
+    const auto rows = [] {
+      std::vector<SymbolRow> table(3);
+      table[0].reason = "default";
+      table[1].reason = "allow:a";
+      table[2].reason = "allow:b";
+      return table;
+    };
+    WrittenRun written;
+    write_trace_files({trace, run, profile_, namer_, false, &code}, report, rows, written);
+    return report.traced_functions.value_or(TracedFunctions{});
+  };
+  const TracedFunctions equal = compared(5, 0);
+  EXPECT_EQ(equal.by_reason, (std::map<std::string, std::uint64_t>{{"allow", 2}, {"default", 1}}));
+  EXPECT_EQ(equal.checked, 1U);
+  EXPECT_EQ(equal.disagreeing, 0U);
+  EXPECT_EQ(compared(6, 0).disagreeing, 1U);
+  EXPECT_EQ(compared(6, 1).checked, 0U) << "events are missing";
 }
 
 }  // namespace

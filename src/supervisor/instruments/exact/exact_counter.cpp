@@ -1,10 +1,13 @@
 #include "supervisor/instruments/exact/exact_counter.h"
 
+#include <utility>
+
 #include "arch/native.h"
 #include "supervisor/breakpoints/edge_flow.h"
 #include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/exact/finished_step.h"
+#include "supervisor/instruments/hidden_step.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/trap_origin.h"
 
@@ -131,8 +134,8 @@ void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
   const Address pc = Native::pc(registers);
   CountedThread& thread = counted_thread(tracee);
   CountedCode& code = counted_code(*tracee.process);
-  thread.delivering = false;
-  thread.mask.hide(tracee.process->id.pid, tracee.id.tid);
+  const bool was_delivery = std::exchange(thread.delivering, false);
+  thread.mask.hide(tracee.id.tid);
   if (thread.displaced.is_active()) {
     if (thread.displaced.is_in_copy(code, pc)) {
       (void)ptrace::step(tracee.id.tid, 0);
@@ -152,6 +155,8 @@ void ExactCounter::on_step(Tracee& tracee, ptrace::Registers& registers, core::T
     } else {
       flow_.enter(tracee, pc, now, &registers);
     }
+  } else if (was_delivery) {  // of a signal without a handler
+    hide_step(code, tracee.id.tid, thread.interrupted_at, registers);
   }
   runner_.continue_thread(tracee);
 }
@@ -165,7 +170,7 @@ void ExactCounter::on_handler_entry(Tracee& tracee, const ptrace::Registers& reg
     thread.interrupted.erase(thread.interrupted.begin());  // handlers that are left by longjmp
   }
   thread.interrupted.push_back({thread.interrupted_at, thread.stepped});
-  (void)thread.mask.unblock(tracee.process->id.pid, tracee.id.tid);
+  (void)thread.mask.unblock(tracee.id.tid);
   thread.mask.inherit(counted_code(*tracee.process)
                           .signal_handlers()
                           .is_hidden(static_cast<std::uint64_t>(thread.delivered)));
@@ -211,8 +216,7 @@ void ExactCounter::on_user_stop(Tracee& tracee, UserStop /*stop*/, core::TimePoi
 }
 
 bool ExactCounter::may_deliver_trap(Tracee& tracee) {
-  return may_deliver_sent_trap(counted_code(*tracee.process), counted_thread(tracee).mask,
-                               tracee.id.tid);
+  return may_deliver_sent_trap(*tracee.process, counted_thread(tracee).mask, tracee.id.tid);
 }
 
 // ---- letting go, and results

@@ -28,9 +28,8 @@ std::shared_ptr<InstrumentedCode> ExactCounter::copy_code(const TracedProcess& c
 }
 
 void ExactCounter::before_exec(Tracee& caller, pid_t tid) {
-  counted_thread(caller).mask.block_again(tid);
-  caller.process->ignores_sigtrap =
-      counted_code(*caller.process).trap_handler().program.is_ignore();
+  counted_thread(caller).mask.restore(tid);
+  caller.process->ignores_sigtrap = ignores_trap(*caller.process);
 }
 
 ForkOrigin ExactCounter::origin_of(const Tracee& parent) const {
@@ -49,7 +48,7 @@ void ExactCounter::add_thread(Tracee& tracee, bool counted) {
 
 void ExactCounter::inherit(Tracee& tracee, const ForkOrigin& origin) {
   CountedThread& thread = counted_thread(tracee);
-  thread.mask.inherit(origin.blocks_trap);
+  thread.mask.inherit_mask(tracee.id.tid, origin.blocks_trap);
   if (origin.collected_in && tracee.id.tid == tracee.process->id.pid) {
     thread.collected_in = origin.collected_in;
     thread.collects = true;
@@ -64,7 +63,7 @@ void ExactCounter::begin_thread(Tracee& tracee, Address pc, core::TimePoint now)
     install_handler(tracee);
   }
   const bool inherited = thread.mask.blocks_trap();
-  (void)thread.mask.unblock(tracee.process->id.pid, tracee.id.tid);
+  (void)thread.mask.unblock(tracee.id.tid);
   thread.mask.inherit(inherited);
   flow_.enter(tracee, pc, now);
 }

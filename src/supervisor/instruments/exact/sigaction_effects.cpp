@@ -30,12 +30,12 @@ bool is_of_handler(const Tracee& tracee, const SyscallRequest& call) {
 std::optional<std::int64_t> sigaction_at_gate(const Tracee& tracee, const SyscallRequest& call,
                                               const ptrace::Registers& registers) {
   CountedCode& code = counted_code(*tracee.process);
-  switch (emulate_sigaction(code, tracee.id.tid, call)) {
+  switch (emulate_sigaction(*tracee.process, tracee.id.tid, call)) {
     case SigactionCall::emulated:
       return 0;
     case SigactionCall::handler:
       if (ptrace::set_registers(tracee.id.tid, registers)) {
-        give_back_handler_masks(code, tracee.id.tid);
+        give_back_handler_masks(code, tracee.id.tid, true);
       }
       return std::nullopt;
     case SigactionCall::other:
@@ -47,7 +47,7 @@ std::optional<std::int64_t> sigaction_at_gate(const Tracee& tracee, const Syscal
 void before_sigaction(const Tracee& tracee, CountedThread::Syscall& syscall) {
   const pid_t tid = tracee.id.tid;
   CountedCode& code = counted_code(*tracee.process);
-  const SigactionCall call = emulate_sigaction(code, tid, syscall.request);
+  const SigactionCall call = emulate_sigaction(*tracee.process, tid, syscall.request);
   if (call == SigactionCall::handler) {
     syscall.sets_trap_handler = true;
     code.trap_handler().is_installed = false;  // from now on the program has a handler of its own

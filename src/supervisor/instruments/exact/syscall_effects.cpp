@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -27,13 +28,28 @@ std::string_view name_of(const SyscallRequest& request) {
   return Native::syscall_name(static_cast<int>(request.number));
 }
 
+/// The call waits with a mask of its own.
+bool has_own_mask(std::string_view call) {
+  constexpr std::array<std::string_view, 5> kCalls = {"rt_sigsuspend", "ppoll", "pselect6",
+                                                      "epoll_pwait", "epoll_pwait2"};
+  return std::find(kCalls.begin(), kCalls.end(), call) != kCalls.end();
+}
+
 /// The call shows the thread's signal mask, or hands it on. In other calls SIGTRAP stays unblocked
 /// in a thread that blocks it: if we were killed then, its next breakpoint would kill the target.
 bool depends_on_mask(std::string_view call) {
-  constexpr std::array<std::string_view, 10> kCalls = {
-      "rt_sigprocmask", "rt_sigreturn", "rt_sigsuspend", "rt_sigtimedwait", "execve",
-      "execveat",       "ppoll",        "pselect6",      "epoll_pwait",     "epoll_pwait2"};
-  return std::find(kCalls.begin(), kCalls.end(), call) != kCalls.end();
+  constexpr std::array<std::string_view, 5> kCalls = {"rt_sigprocmask", "rt_sigreturn",
+                                                      "rt_sigtimedwait", "execve", "execveat"};
+  return has_own_mask(call) || std::find(kCalls.begin(), kCalls.end(), call) != kCalls.end();
+}
+
+/// A signal has ended the call, whose own mask stands until that one is delivered: whatever mask is
+/// set before takes the place of both.
+bool still_has_own_mask(std::string_view call, std::int64_t result) {
+  constexpr std::int64_t kFirstRestart = 512;  // ERESTARTSYS and its like
+  constexpr std::int64_t kLastRestart = 516;
+  return (result == -EINTR || (-kLastRestart <= result && result <= -kFirstRestart)) &&
+         has_own_mask(call);
 }
 
 core::AddressRange range_of(std::uint64_t begin, std::uint64_t size) {
@@ -91,8 +107,10 @@ void SyscallEffects::on_exit(Tracee& tracee, Address pc, std::int64_t result, co
   CountedThread& thread = counted_thread(tracee);
   const auto syscall = std::exchange(thread.syscall, std::nullopt);
   const std::string_view name = syscall ? name_of(syscall->request) : std::string_view{};
-  if (depends_on_mask(name) && !syscall->emulated) {
-    (void)thread.mask.unblock(tracee.process->id.pid, tracee.id.tid);
+  if (still_has_own_mask(name, result)) {
+    thread.mask.show(tracee.id.tid);
+  } else if (depends_on_mask(name) && !syscall->emulated) {
+    (void)thread.mask.unblock(tracee.id.tid);
   }
   if (name == "rt_sigreturn") {
     on_sigreturn(tracee, pc, now);
@@ -135,8 +153,7 @@ void SyscallEffects::on_sigreturn(Tracee& tracee, Address pc, core::TimePoint no
 /// At the call's entry, where there was no gate. From the next time on there is one.
 bool SyscallEffects::emulate_mask_change(Tracee& tracee, const SyscallRequest& request) {
   const auto registers = ptrace::registers(tracee.id.tid);
-  if (!registers ||
-      !counted_thread(tracee).mask.change(tracee.process->id.pid, tracee.id.tid, request)) {
+  if (!registers || !counted_thread(tracee).mask.change(tracee.id.tid, request)) {
     return false;
   }
   counted_code(*tracee.process).insert_gate(Native::pc(*registers));
@@ -148,10 +165,9 @@ bool SyscallEffects::emulate_at_gate(Tracee& tracee, const BreakpointSite& gate,
                                      ptrace::Registers& registers) {
   const auto [number, arguments] = NativeTrapHandler::next_call(registers);
   const SyscallRequest call{number, arguments};
-  const auto result =
-      counted_thread(tracee).mask.change(tracee.process->id.pid, tracee.id.tid, call)
-          ? std::optional<std::int64_t>(0)
-          : sigaction_at_gate(tracee, call, registers);
+  const auto result = counted_thread(tracee).mask.change(tracee.id.tid, call)
+                          ? std::optional<std::int64_t>(0)
+                          : sigaction_at_gate(tracee, call, registers);
   if (!result) {
     return false;
   }

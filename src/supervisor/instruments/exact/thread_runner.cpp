@@ -95,14 +95,12 @@ void ThreadRunner::deliver_signal(Tracee& tracee, const ptrace::Registers& regis
   const auto instruction = code.decode(thread.interrupted_at);
   const bool before_call =
       Native::will_restart(registers) || (instruction && instruction->flow == Flow::syscall);
-  if (before_call || thread.mask.blocks_trap()) {
-    // Stepped over, a system call would not be seen. With a handler the call is not the next.
-    if (!has_handler(tid, signal)) {
-      (void)ptrace::resume_to_syscall(tid, signal);
-      return;
-    }
+  if (has_handler(tid, signal)) {
+    thread.mask.block_again(tid);  // the handler's return shall find it
+  } else if (before_call || !(thread.stepped || thread.mask.is_shown())) {
+    (void)ptrace::resume_to_syscall(tid, signal);  // stepped over, a call would not be seen
+    return;
   }
-  thread.mask.block_again(tid);  // the handler's return shall find it
   thread.delivering = true;
   thread.delivered = signal;
   (void)ptrace::step(tid, signal);

@@ -142,7 +142,9 @@ void restore_jumps(ProbedCode& parent, pid_t tid) {
     return;
   }
   (void)parent.patches().restore_child(TargetMemory(tid));
-  (void)set_counter_base(tid, 0);
+  if (space->slots->has_base(tid)) {
+    (void)set_counter_base(tid, 0);
+  }
 }
 
 void unmap_copies(ProbedCode& code, pid_t tid) {

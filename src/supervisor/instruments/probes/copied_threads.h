@@ -41,8 +41,7 @@ void enter_function_copy_behind(const Tracee& tracee, core::Address breakpoint, 
 /// are held: behind the call. One for each.
 [[nodiscard]] std::vector<core::Address> sleepers(TraceeTable& tracees, const ProbedCode& code,
                                                   const WorldStop& world);
-/// Gives a stopped thread its counters if its process has some. Each thread gets them before its
-/// first instruction.
+/// Gives a stopped thread its counters if its process has some that are free.
 void give_counters(const Tracee& tracee);
 
 }  // namespace sp::supervisor

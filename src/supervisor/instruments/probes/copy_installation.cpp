@@ -202,22 +202,28 @@ void CopyInstallation::move(const HeldThread& held) {
   }
   if (met) {
     enter_function_copy_behind(*tracee, *met, is_counted(*here->copy, *met));
+  } else if (Native::leaving_syscall(*registers) &&
+             here->copy->is_kept(Address{pc.value() - arch::NativeTrapHandler::kSyscall.size()})) {
+    // The kernel, or what completes a transfer, may make the call again, which is in the original.
+    stay_behind_call(*here, pc);
   } else {
     enter_function_copy(*tracee, is_counted(*here->copy, pc));
   }
 }
 
-/// A thread that sleeps in a system call in the middle of a block goes on by the landing behind it,
-/// which the copy takes to be behind what counts the block.
 void CopyInstallation::adjust_sleepers() {
   for (const Address pc : sleepers(tracees_, code_, world_)) {
-    const PreparedCopy* const here = at(pc);
-    const auto stays = here != nullptr
-                           ? stay_in_original(*here->copy, pc, is_counted(*here->copy, pc))
-                           : std::nullopt;
-    if (stays) {
-      code_.copies().correct(*stays);
+    if (const PreparedCopy* const here = at(pc)) {
+      stay_behind_call(*here, pc);
     }
+  }
+}
+
+/// A thread in a system call in the middle of a block goes on by the landing behind it, which the
+/// copy takes to be behind what counts the block.
+void CopyInstallation::stay_behind_call(const PreparedCopy& here, Address pc) {
+  if (const auto stays = stay_in_original(*here.copy, pc, is_counted(*here.copy, pc))) {
+    code_.copies().correct(*stays);
   }
 }
 

@@ -55,6 +55,7 @@ class CopyInstallation {
   void move_threads();
   void move(const HeldThread& held);
   void adjust_sleepers();
+  void stay_behind_call(const PreparedCopy& here, core::Address pc);
 
   ProbedCode& code_;
   TraceeTable& tracees_;

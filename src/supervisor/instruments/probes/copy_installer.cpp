@@ -1,5 +1,7 @@
 #include "supervisor/instruments/probes/copy_installer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -21,8 +23,58 @@ bool CopyInstaller::has_counters(Tracee& tracee) {
   if (space->is_refused || (!space->slots && !create_counters(tracee))) {
     return false;
   }
-  give_counters(tracee);
+  supervisor::give_counters(tracee);
   return have_all_counters(tracee);
+}
+
+void CopyInstaller::give_counters(const Tracee& tracee, bool can_call) {
+  // A thread begins in a stop in which it can make calls: there, and in others like it.
+  constexpr std::size_t kSpare = 8;
+  ProbedCode& code = probed_code(*tracee.process);
+  const auto& space = code.copy_space();
+  if (space == nullptr || !space->slots || space->is_refused) {
+    return;  // a new thread has its creator's base, which may be the program's own
+  }
+  CounterSlots& slots = *space->slots;
+  if (slots.free_slots() < kSpare && can_call && !space->is_full) {
+    space->is_full = !slots.grow({tracee.id.tid, code.trap_handler().syscall_site, false});
+  }
+  supervisor::give_counters(tracee);
+  if (probed_thread(tracee).counts_in == nullptr) {
+    refuse(tracee, fmt::format("no counters for {} threads", slots.threads() + 1));
+  }
+}
+
+void CopyInstaller::refuse(const Tracee& tracee, std::string_view why) {
+  ProbedCode& code = probed_code(*tracee.process);
+  if (!code.copies().all().empty()) {
+    core::log_note("process {}: its code is no longer copied: {}", tracee.process->id.pid, why);
+  }
+  code.copy_space()->is_refused = true;
+  code.hot_functions().disable();
+  remove(tracee, {core::Address{}, core::Address{~std::uint64_t{0}}});
+}
+
+void CopyInstaller::leave_counter_segment(const Tracee& tracee) {
+  auto& space = probed_code(*tracee.process).copy_space();
+  if (space == nullptr) {
+    space = std::make_shared<CopySpace>();
+  }
+  if (!space->is_refused) {
+    refuse(tracee, "it uses the counters' segment itself");
+  }
+}
+
+/// All of them need counters now.
+core::Result<void> CopyInstaller::make_enough_counters(const Tracee& tracee) const {
+  ProbedCode& code = probed_code(*tracee.process);
+  CounterSlots& slots = *code.copy_space()->slots;
+  while (slots.free_slots() < tracees_.in(code).size()) {
+    if (auto grown = slots.grow({tracee.id.tid, code.trap_handler().syscall_site, true}); !grown) {
+      return grown;
+    }
+  }
+  return {};
 }
 
 bool CopyInstaller::create_counters(Tracee& tracee) {
@@ -45,17 +97,21 @@ bool CopyInstaller::create_counters(Tracee& tracee) {
                                           writes_events(code) ? CounterSlots::TableUse::events
                                                               : CounterSlots::TableUse::transfers)
                    : core::fail("the counters' segment is in use");
-  if (!slots) {
+  core::Result<void> made = slots ? core::Result<void>{} : tl::unexpected(slots.error());
+  if (slots) {
+    space.slots.emplace(*std::move(slots));
+    made = make_enough_counters(tracee);
+  }
+  if (!made) {
     core::log_note("process {}: its code is not copied: {}", tracee.process->id.pid,
-                   slots.error().message());
+                   made.error().message());
     space.is_refused = true;
     return false;
   }
-  space.slots.emplace(*std::move(slots));
   space.transfers_taken = core::Clock::now();
   for (Tracee* const other : tracees_.in(code)) {
     if (world->holds(other->id.tid)) {
-      give_counters(*other);
+      supervisor::give_counters(*other);
     } else {
       (void)interrupt(*other);  // it gets its counters in that stop
     }
@@ -132,6 +188,9 @@ void CopyInstaller::remove(const Tracee& stopped, core::AddressRange range) {
     core::log_note("process {}: code that may be written to still runs from copies",
                    stopped.process->id.pid);
     return;
+  }
+  if (writes_events(code)) {
+    code.trace()->recorder->read_copies(code, true);
   }
   for (const auto& copy : copies) {
     const ProbedFunction* const function = code.functions().at(copy->original.begin);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/clock.h"
@@ -19,6 +20,13 @@ class CopyInstaller {
   /// Every thread that may run has counters. Makes them if there are none yet: then sleepers are
   /// woken, and it is false for a moment.
   [[nodiscard]] bool has_counters(Tracee& tracee);
+  /// Gives a stopped thread its counters if its process has some, as each thread needs before its
+  /// first instruction. Where there are none left and no more can be made, nothing of the process
+  /// runs from copies any more. `can_call`: the thread can make system calls in this stop.
+  void give_counters(const Tracee& tracee, bool can_call);
+  /// The program uses the segment of the counters itself: nothing of the process runs from copies
+  /// any more. The thread is the one whose stop is being handled, and has its own base then.
+  void leave_counter_segment(const Tracee& tracee);
   /// Installs the copies; returns those that could not be installed now.
   [[nodiscard]] std::vector<PreparedCopy> install(Tracee& tracee,
                                                   std::vector<PreparedCopy> prepared,
@@ -43,6 +51,8 @@ class CopyInstaller {
 
  private:
   bool create_counters(Tracee& tracee);
+  void refuse(const Tracee& tracee, std::string_view why);
+  [[nodiscard]] core::Result<void> make_enough_counters(const Tracee& tracee) const;
   /// Whether each thread of the address space has counters, or gets them before it runs.
   [[nodiscard]] bool have_all_counters(const Tracee& tracee) const;
   [[nodiscard]] bool counts_all_threads(const Tracee& tracee) const;

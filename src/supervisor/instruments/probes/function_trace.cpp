@@ -51,7 +51,8 @@ StackRange stack_around(pid_t tid, Address sp, core::Duration& spent) {
 }
 
 core::TracedFunction<Address> described(const ProbedFunction& function) {
-  return {function.bounds.begin, function.bounds.size(), function.is_part, function.trace_until};
+  return {function.bounds.begin, function.bounds.size(), function.is_part, function.trace_until,
+          function.is_overwritten};
 }
 
 /// Numbers call sites in the order in which entries first name them.
@@ -261,7 +262,11 @@ void FunctionTrace::flush(ProbedCode& code) {
     const ProbedFunction& function = code.function(number);
     ended.functions.push_back(described(function));
     const bool is_learned = learning_ != nullptr && learning_->has_dropped(code, function);
-    too_hot_ += is_learned ? 0 : 1;
+    if (function.is_overwritten) {
+      ++overwritten_;
+    } else if (!is_learned) {
+      ++too_hot_;
+    }
   }
   if (!ended.functions.empty()) {
     outbox_.deliver({code.owner(), {code.owner().pid, 0}, now, std::move(ended)});

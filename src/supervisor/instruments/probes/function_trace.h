@@ -65,7 +65,7 @@ class FunctionTrace {
 
   /// The thread is about to execute the instruction at a breakpoint.
   void look_at(const Tracee& tracee, const BreakpointSite& site,
-               const ptrace::Registers& registers) const;
+               const ptrace::Registers& registers);
   /// The thread has executed the instruction at `site`, before which its stack pointer was `sp`,
   /// and goes on at `to`; nothing: at the next one.
   void note(Tracee& tracee, const BreakpointSite& site, core::Address sp,
@@ -86,7 +86,9 @@ class FunctionTrace {
   void clear(ProbedCode& code);
 
   /// Any thread.
-  void fill(core::Tracing& facts) const { facts = {events_, lost_, too_hot_, 0, cleared_, 0}; }
+  void fill(core::Tracing& facts) const {
+    facts = {events_, lost_, too_hot_, 0, overwritten_, cleared_, 0};
+  }
 
  private:
   static constexpr std::size_t kEventsInBatch = 4'096;
@@ -96,6 +98,8 @@ class FunctionTrace {
   [[nodiscard]] ThreadTrace& trace_of(const Tracee& tracee, core::Address sp, core::TimePoint now);
   void note_entry(Tracee& tracee, const ProbedFunction& function, ThreadTrace& trace,
                   core::Address sp, core::TimePoint now);
+  /// Tells the trace if the call that it is about to enter is that of a signal's handler.
+  static void look_for_handler(const Tracee& tracee, ThreadTrace& trace, core::Address returns_to);
   /// Sets off what the calls that have ended are to set off.
   void note_ended(ProbedCode& code, ThreadTrace& trace);
   void ask(const std::vector<core::TraceAction>& actions);
@@ -119,6 +123,7 @@ class FunctionTrace {
   std::atomic<std::uint64_t> events_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> too_hot_{0};
+  std::atomic<std::uint64_t> overwritten_{0};
   std::atomic<std::uint64_t> cleared_{0};
 };
 

@@ -78,9 +78,12 @@ void FunctionTrace::note_event(const Tracee& tracee, const EventPlace& place, Ad
         uncount_entry(code, place.at);
         break;
       }
-      trace.enter(
-          place.function, sp, at, word, false,
-          code.function(place.function).logs_argument ? std::optional(word.value()) : std::nullopt);
+      if (code.function(place.function).logs_argument) {
+        trace.enter(place.function, sp, at, word, false, word.value());
+        break;
+      }
+      look_for_handler(tracee, trace, word);
+      trace.enter(place.function, sp, at, word);
       break;
     case EventPlace::Kind::resumed:
       trace.resume(place.function, sp, at);

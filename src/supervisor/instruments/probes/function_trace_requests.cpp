@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "supervisor/instruments/probes/program_event.h"
 #include "supervisor/instruments/probes/trace_places.h"
 #include "supervisor/linux/target_memory.h"
+#include "supervisor/unwinding/native_frames.h"
 
 // What calls are made with, what they set off (--trigger), and what is asked of a trace while it
 // runs.
@@ -17,11 +20,15 @@ namespace sp::supervisor {
 using core::Address;
 
 void FunctionTrace::look_at(const Tracee& tracee, const BreakpointSite& site,
-                            const ptrace::Registers& registers) const {
+                            const ptrace::Registers& registers) {
+  (void)read_copies(tracee, true);  // they tell on which stack it was
   ProbedThread& thread = probed_thread(tracee);
   ProbedCode& code = probed_code(*tracee.process);
   const ProbedFunction& function = code.function(code.block_of(site).function);
-  if (limits_.has_sites) {
+  const bool is_elsewhere =
+      thread.trace != nullptr && !thread.trace->is_on_same_stack(arch::Native::sp(registers));
+  thread.returns_to = {};
+  if (limits_.has_sites || is_elsewhere) {
     ThreadMemory memory(tracee.id.tid);
     thread.returns_to = arch::Native::return_address(registers, memory).value_or(Address{});
   }
@@ -43,9 +50,27 @@ void FunctionTrace::note_entry(Tracee& tracee, const ProbedFunction& function, T
     ask(triggers_.on_entry(function.triggers, trace.depth_of(function.number, sp) + 1,
                            thread.arguments));
   }
+  look_for_handler(tracee, trace, thread.returns_to);
   trace.enter(function.number, sp, now, thread.returns_to,
               triggers_.watches_end(function.triggers) || is_learning(),
               function.logs_argument ? std::optional(thread.arguments.front()) : std::nullopt);
+}
+
+/// The kernel calls a handler so that it returns to rt_sigreturn.
+void FunctionTrace::look_for_handler(const Tracee& tracee, ThreadTrace& trace, Address returns_to) {
+  if (!trace.is_elsewhere() || returns_to == Address{}) {
+    return;
+  }
+  auto& known = probed_code(*tracee.process).trace()->signal_returns;
+  const auto [place, is_new] = known.try_emplace(returns_to, false);
+  if (is_new) {
+    std::array<std::byte, 16> code{};
+    ThreadMemory memory(tracee.id.tid);
+    place->second = memory.read(returns_to, code) && NativeFrames::is_signal_return({}, code);
+  }
+  if (place->second) {
+    trace.expect_handler();
+  }
 }
 
 void FunctionTrace::note_ended(ProbedCode& code, ThreadTrace& trace) {

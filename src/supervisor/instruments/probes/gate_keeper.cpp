@@ -27,6 +27,14 @@ SyscallRequest call_at(const BreakpointSite& gate, const ptrace::Registers& regi
   return {number, arguments};
 }
 
+/// What the program has set itself stays.
+void take_our_base_away(ProbedCode& code, pid_t tid, ptrace::Registers& registers) {
+  const auto& space = code.copy_space();
+  if (space != nullptr && space->slots && space->slots->has_base(tid)) {
+    Native::set_counter_base(registers, 0);
+  }
+}
+
 }  // namespace
 
 GateKeeper::Made GateKeeper::make_call(Tracee& tracee, const SyscallRequest& call,
@@ -36,16 +44,19 @@ GateKeeper::Made GateKeeper::make_call(Tracee& tracee, const SyscallRequest& cal
   if (!code.may_insert()) {
     return Made::no;  // given up just now: the kernel does it, once it has all masks again
   }
-  if (probed_thread(tracee).mask.change(tracee.process->id.pid, tid, call)) {
+  if (probed_thread(tracee).mask.change(tid, call)) {
     return Made::yes;
   }
-  switch (emulate_sigaction(code, tid, call)) {
+  switch (emulate_sigaction(*tracee.process, tid, call)) {
     case SigactionCall::emulated:
       return Made::yes;
     case SigactionCall::handler:
-      give_back_handler_masks(code, tid);
-      (void)reset_trap_action(code, tid);
-      maintenance_.remove_all_probes(tracee);
+      // Were we killed in between: our handler stands as long as there are breakpoints.
+      if (ptrace::set_registers(tid, registers)) {
+        give_back_handler_masks(code, tid, true);
+        maintenance_.remove_all_probes(tracee);
+        (void)reset_trap_action(code, tid, true);
+      }
       return Made::no;
     case SigactionCall::other:
       return make_sigaction(code, tracee, call, registers, MadeHere::where_needed) ? Made::yes
@@ -94,6 +105,11 @@ bool GateKeeper::serve(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& 
     } else if ((call.arguments[2] & PROT_EXEC) != 0 && ModuleProbes::reads_written(code)) {
       probed_thread(tracee).ends_writes = range;
     }
+    return false;
+  }
+  if (NativeTrapHandler::uses_counter_segment({call.number, call.arguments})) {
+    maintenance_.leave_counter_segment(tracee);
+    take_our_base_away(code, tracee.id.tid, registers);
     return false;
   }
   const bool is_made = make_call(tracee, call, registers) == Made::yes;

@@ -16,6 +16,7 @@
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/ifuncs.h"
+#include "supervisor/instruments/probes/open_functions.h"
 #include "supervisor/instruments/probes/probe_maintenance.h"
 #include "supervisor/instruments/probes/probed_modules.h"
 #include "supervisor/instruments/probes/probed_thread.h"
@@ -63,6 +64,9 @@ void ModuleProbes::begin(Tracee& tracee) {
   charge(process, core::Clock::now() - begin);
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
   const core::TimePoint updated = core::Clock::now();
+  if (!process.from_start && code.trace() && code.trace()->recorder != nullptr) {
+    instrument_open_functions(code, tracees_, tracee);
+  }
   watch_loader(code, *scan, has_gates);
   charge(process, core::Clock::now() - updated);
 }
@@ -253,27 +257,24 @@ void ModuleProbes::read_written(TracedProcess& process, pid_t tid, core::Address
   if (!reads_written(code)) {
     return;
   }
-  std::vector<core::AddressRange> written;
-  for (const BreakpointSite* const site : code.overwritten_in(range)) {
-    const auto* const module = code.functions().module_at(site->instruction.address);
-    const bool is_new = module != nullptr && (written.empty() || written.back() != module->mapped);
-    if (is_new && !holds_gates(code, module->mapped)) {
-      written.push_back(module->mapped);
-    }
-  }
-  if (written.empty()) {
+  const auto overwritten = code.overwritten_in(range);
+  if (overwritten.empty()) {
     return;
   }
-  flush(process, {tid, 0});
+  const auto written = to_be_read_again(code, overwritten);
+  flush(process, {tid, 0}, written);
   for (const core::AddressRange mapped : written) {
     forget_written_module(code, mapped);
   }
-  update(process, tid, When::at_attach);
+  if (!written.empty()) {
+    update(process, tid, When::at_attach);
+  }
 }
 
-void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread) {
+void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread,
+                         std::span<const core::AddressRange> read_again) {
   ProbedCode& code = probed_code(process);
-  end_overwritten(code, core::Clock::now());
+  end_overwritten(code, core::Clock::now(), read_again);
   if (code.trace() && code.trace()->calls != nullptr) {
     code.trace()->calls->flush(code);
   } else if (code.trace()) {

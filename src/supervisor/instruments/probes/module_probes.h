@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "core/clock.h"
 #include "core/ids.h"
@@ -35,11 +36,12 @@ class ModuleProbes {
   /// The thread is in a signal-delivery or interrupt stop. Installs the trap handler and
   /// instruments the modules that there are. Without a handler the process gets no probes.
   void begin(Tracee& tracee);
-  /// --trace: a program has written to its code in `range`, as XRay's runtime does when it switches
-  /// sleds on. A module with breakpoints that it has overwritten is read again.
+  /// --trace, --coverage: a program has written to its code in `range`, as XRay's runtime does when
+  /// it switches sleds on. A module with breakpoints that it has overwritten is read again.
   void read_written(TracedProcess& process, pid_t tid, core::AddressRange range);
   [[nodiscard]] static bool reads_written(ProbedCode& code) {
-    return code.trace() && code.trace()->recorder != nullptr && !code.trace()->is_off;
+    return code.coverage() != nullptr ||
+           (code.trace() && code.trace()->recorder != nullptr && !code.trace()->is_off);
   }
   /// The same where all breakpoints were removed for a time in which nothing was seen: the handler
   /// and gates are put back, and modules looked at; nothing else. False where the process handles
@@ -53,8 +55,9 @@ class ModuleProbes {
   void on_mapping(TracedProcess& process, pid_t tid, const ptrace::Registers& registers);
   /// As update(), where no breakpoint tells of modules, and the last look is long enough ago.
   void look_again(TracedProcess& process, pid_t tid);
-  /// Delivers what was counted for the process.
-  void flush(const TracedProcess& process, core::ThreadId thread);
+  /// Delivers what was counted for the process. `read_again`: modules that are, next.
+  void flush(const TracedProcess& process, core::ThreadId thread,
+             std::span<const core::AddressRange> read_again = {});
   /// Charges what copies have counted since the last call.
   void charge_copies(const TracedProcess& process);
   /// What was charged. Any thread.

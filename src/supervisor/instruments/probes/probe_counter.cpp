@@ -77,7 +77,8 @@ void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_st
     named_ = process.id.pid;
   }
   process.is_named = options_.keep_hot_probes || calls_ || process.id.pid == named_;
-  process.from_start = from_start && process.is_named;
+  // That SIGTRAP is ignored only our handler can still do: exec has reset what was in its place.
+  process.from_start = from_start && (process.is_named || process.ignores_sigtrap);
   maintenance_.note_program();
 }
 
@@ -123,8 +124,8 @@ void ProbeCounter::before_exec(Tracee& caller, pid_t tid) {
   code.collect_copies(std::all_of(sharers.begin(), sharers.end(), [&](const Tracee* sharer) {
     return sharer->process == caller.process;
   }));
-  probed_thread(caller).mask.block_again(tid);
-  caller.process->ignores_sigtrap = probed_code(*caller.process).trap_handler().program.is_ignore();
+  probed_thread(caller).mask.restore(tid);
+  caller.process->ignores_sigtrap = ignores_trap(*caller.process);
 }
 
 ForkOrigin ProbeCounter::origin_of(const Tracee& parent) const {
@@ -140,7 +141,7 @@ void ProbeCounter::add_thread(Tracee& tracee, bool counted) {
 }
 
 void ProbeCounter::inherit(Tracee& tracee, const ForkOrigin& origin) {
-  probed_thread(tracee).mask.inherit(origin.blocks_trap);
+  probed_thread(tracee).mask.inherit_mask(tracee.id.tid, origin.blocks_trap);
 }
 
 // ---- stops
@@ -206,7 +207,7 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
   ProbedThread& thread = probed_thread(tracee);
   ProbedCode& code = probed_code(*tracee.process);
   thread.resumed_at = {};
-  thread.mask.hide(tracee.process->id.pid, tracee.id.tid);
+  thread.mask.hide(tracee.id.tid);
   if (trace_) {
     thread.stopped_at = core::Clock::now();
   }
@@ -225,7 +226,7 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
 
 void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /*now*/) {
   ProbedCode& code = probed_code(*tracee.process);
-  give_counters(tracee);
+  promotion_.give_counters(tracee, stop == UserStop::interrupt);
   if (switch_) {
     switch_->on_stop(tracee);
   }
@@ -241,8 +242,8 @@ void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /
         return;
       }
     }
-  } else if (code.trap_handler().is_installed && !probed_thread(tracee).mask_is_known) {
-    (void)unblock_trap(*tracee.process, tracee.id.tid, probed_thread(tracee));
+  } else {
+    unblock_trap_first(tracee, stop);
   }
   if (stop == UserStop::interrupt && !options_.begins_with_samples &&
       (tracee.process->from_start || (calls_ && !code.trap_handler().tried))) {
@@ -251,8 +252,7 @@ void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /
 }
 
 bool ProbeCounter::may_deliver_trap(Tracee& tracee) {
-  return may_deliver_sent_trap(probed_code(*tracee.process), probed_thread(tracee).mask,
-                               tracee.id.tid);
+  return may_deliver_sent_trap(*tracee.process, probed_thread(tracee).mask, tracee.id.tid);
 }
 
 void ProbeCounter::on_sample(Tracee& tracee) {

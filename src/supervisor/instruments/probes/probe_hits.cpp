@@ -6,6 +6,7 @@
 #include "arch/native.h"
 #include "supervisor/instruments/probes/call_counter.h"
 #include "supervisor/instruments/probes/function_trace.h"
+#include "supervisor/instruments/probes/restartable_probes.h"
 #include "supervisor/instruments/probes/written_probes.h"
 #include "supervisor/instruments/trap_origin.h"
 
@@ -25,6 +26,12 @@ void ProbeHits::on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Regi
   if (code.is_in_loader_function(at)) {
     modules_.on_library_event(*tracee.process, tracee.id.tid);
     counter_.note_totals(code);
+  }
+  if (keeps_sequence_from_ending(tracee, at)) {
+    remove_probes_of_sequence(tracee, now);
+    (void)ptrace::set_registers(tracee.id.tid, registers);
+    continue_thread(tracee);
+    return;
   }
   if (!code.is_unchanged(site)) {
     leave_written_page(code, at, now);

@@ -48,15 +48,27 @@ void give_mask_back_if_bare(Tracee& tracee) {
 
 bool unblock_trap(const TracedProcess& process, pid_t tid, ProbedThread& thread) {
   if (std::exchange(thread.mask_is_known, true)) {
-    return thread.mask.unblock_again(process.id.pid, tid);
+    return thread.mask.unblock_again(tid);
   }
   if (probed_code(process).signal_handlers().are_told()) {
     thread.mask.set_changes(MaskChanges::seen);
   }
   const bool inherited = thread.mask.blocks_trap();
-  const bool was_blocked = thread.mask.unblock(process.id.pid, tid);
-  thread.mask.inherit(inherited);
+  const bool was_blocked = thread.mask.unblock(tid);
+  thread.mask.inherit_mask(tid, inherited);
   return was_blocked;
+}
+
+void unblock_trap_first(const Tracee& tracee, UserStop stop) {
+  const pid_t tid = tracee.id.tid;
+  ProbedThread& thread = probed_thread(tracee);
+  if (thread.mask_is_known || !probed_code(*tracee.process).trap_handler().is_installed) {
+    return;
+  }
+  if (stop == UserStop::signal && waits_with_other_mask(tid) && ptrace::interrupt(tid)) {
+    return;  // that stop comes where the signal's handler begins, or at the call once more
+  }
+  (void)unblock_trap(*tracee.process, tid, thread);
 }
 
 void ProbeMaintenance::run(Tracee& tracee, bool was_sampled) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/messages.h"
+#include "supervisor/instruments/instrument.h"
 #include "supervisor/instruments/probes/exploration.h"
 #include "supervisor/instruments/probes/hit_counter.h"
 #include "supervisor/instruments/probes/module_probes.h"
@@ -18,6 +19,8 @@ namespace sp::supervisor {
 /// Sees to it that the kernel does not block SIGTRAP in a stopped thread of a process with a trap
 /// handler. True where it did.
 bool unblock_trap(const TracedProcess& process, pid_t tid, ProbedThread& thread);
+/// The same in the thread's first stop in which its mask can be looked at.
+void unblock_trap_first(const Tracee& tracee, UserStop stop);
 
 /// The process has no breakpoints any more: a stopped thread gets the mask that it has set. If a
 /// trap of one is pending, not before that is reported.
@@ -52,6 +55,8 @@ class ProbeMaintenance {
   void expect_writes(const Tracee& tracee, core::AddressRange range) {
     promotion_.demote(tracee, range);
   }
+  /// The program uses the copies' counter segment itself.
+  void leave_counter_segment(const Tracee& tracee) { promotion_.leave_counter_segment(tracee); }
   /// Removes every breakpoint of the process, which does what `reason` says.
   /// Nothing of the process runs from copies any more. No stop is being handled.
   void leave_copies(const TracedProcess& process) { promotion_.demote_all(process, nullptr); }

@@ -2,6 +2,7 @@
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/probe_counter.h"
+#include "supervisor/instruments/probes/written_probes.h"
 
 namespace sp::supervisor {
 
@@ -42,6 +43,10 @@ void ProbeCounter::on_exit(Tracee& tracee) {
     (void)trace_->read_copies(tracee, true);
   }
   end_in_function_copy(tracee);
+  const bool is_leader = tracee.id.tid == tracee.process->id.pid;
+  if (is_leader && (trace_ || options_.coverage != core::Coverage::off)) {
+    end_overwritten_at_exit(probed_code(*tracee.process), tracee.id.tid);
+  }
   if (!trace_ && !calls_ && options_.coverage == core::Coverage::off) {
     HitCounter::count_last_block(tracee, core::Clock::now());
   }
@@ -90,12 +95,13 @@ bool ProbeCounter::on_group_stop(Tracee& tracee) {
 
 bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
   if (tracee.process->code_state == nullptr) {
+    probed_thread(tracee).mask.restore(tracee.id.tid);
     return true;
   }
   on_other_stop(tracee);
   ProbedThread& thread = probed_thread(tracee);
   leave_function_copy(tracee);
-  if (thread.counts_in != nullptr) {
+  if (thread.counts_in != nullptr && thread.counts_in->slots->has_base(tracee.id.tid)) {
     (void)set_counter_base(tracee.id.tid, 0);
   }
   return prepare_to_detach(probed_code(*tracee.process), tracee, thread.mask,

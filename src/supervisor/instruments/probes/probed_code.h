@@ -247,7 +247,7 @@ class ProbedCode : public InstrumentedCode {
   }
   /// How often threads came to gates.
   [[nodiscard]] std::uint64_t& gate_hits() { return gate_hits_; }
-  void end_trace_of(ProbedFunction& function, core::TimePoint now);  // it is too hot
+  void end_trace_of(ProbedFunction& function, core::TimePoint now);
   [[nodiscard]] std::uint64_t functions_instrumented() const { return functions_instrumented_; }
   [[nodiscard]] std::uint64_t probes() const { return probes_; }
   [[nodiscard]] std::uint64_t derived() const { return propagation_.derived(); }

@@ -61,7 +61,8 @@ struct ProbedFunction {
   bool awaits_copy = false;                    // it is getting one, and so no probes
   std::uint64_t landings = 0;                  // at breakpoints, while it runs from a copy
   std::optional<core::CopyRefusal> refusal;    // it cannot run from a copy
-  std::optional<core::TimePoint> trace_until;  // --trace: it was too hot
+  std::optional<core::TimePoint> trace_until;  // --trace: its events ended
+  bool is_overwritten = false;                 // --trace: a place of it, by the program
   std::uint32_t triggers = 0;                  // bits: those of --trigger that name it
   std::uint64_t id = 0;                        // of TraceRequest::functions; 0: of none
   bool is_unpatched = false;                   // such a request has taken its places away

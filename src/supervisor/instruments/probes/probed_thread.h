@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -38,6 +39,7 @@ struct ProbedThread : ThreadState {
   std::optional<core::Stepped> window;
   /// It was in a step when something else stopped it: that step's end may still be reported.
   bool was_stepped = false;
+  std::uint32_t hits_in_sequences = 0;  // see keeps_sequence_from_ending()
   SigtrapMask mask{MaskChanges::unseen};
   bool mask_is_known = false;  // SIGTRAP was unblocked, if it was blocked
   /// A signal is being delivered with a step, to the first instruction of its handler.

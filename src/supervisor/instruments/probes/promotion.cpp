@@ -10,6 +10,7 @@
 
 #include "core/log.h"
 #include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/copy_conditions.h"
 #include "supervisor/instruments/probes/copy_place.h"
 #include "supervisor/instruments/probes/dear_copies.h"
 #include "supervisor/instruments/probes/event_places.h"
@@ -39,34 +40,6 @@ void avoid(const std::set<Address>& interrupted, core::FunctionCopy& copy) {
       replace_by_breakpoint(copy, landing);
     }
   }
-}
-
-/// The bytes between the function and the next one, if no jump leads there.
-std::vector<std::byte> fetch_gap_behind(ProbedCode& code, const ProbedFunction& function,
-                                        const core::CodeReferences& references,
-                                        std::uint64_t bias) {
-  constexpr std::uint64_t kMost = 64;
-  core::AddressRange gap = code.functions().gap_behind(function);
-  gap.end = std::min(gap.end, gap.begin + kMost);
-  const auto jump =
-      std::lower_bound(references.jumps.begin(), references.jumps.end(), gap.begin.value() - bias);
-  if (!function.has_known_end ||
-      (jump != references.jumps.end() && *jump < gap.end.value() - bias)) {
-    return {};
-  }
-  std::vector<std::byte> bytes(gap.size());
-  bytes.resize(code.fetch(gap.begin, bytes));
-  return bytes;
-}
-
-std::optional<CopyRefusal> refuse(ProbedCode& code, const ProbedFunction& function,
-                                  const core::CodeReferences& references) {
-  // Gates and the loader's function tell by their stops, which copies do not have.
-  if (has_gate_in(code, function.bounds) || code.is_in_loader_function(function.bounds.begin)) {
-    return CopyRefusal::unmovable;
-  }
-  return references.has_restartable_sequences ? std::optional(CopyRefusal::restartable_sequence)
-                                              : std::nullopt;
 }
 
 bool has_indirect_transfers(ProbedCode& code, const ProbedFunction& function) {
@@ -172,6 +145,17 @@ void instrument_destinations(ProbedCode& code, std::span<const Address> destinat
   instrument_places(code, unknown);
 }
 
+/// The copy needs less room and fewer counters than were reserved for it.
+void give_back_unused(CopySpace& space, PreparedCopy& prepared) {
+  space.give_back({prepared.copy->range().end, prepared.room.end});
+  prepared.room.end = prepared.copy->range().end;
+  const std::uint32_t unused =
+      prepared.counters - std::exchange(prepared.counters, prepared.copy->counters);
+  if (unused > 0) {
+    space.slots->free(prepared.first_counter + prepared.counters, unused);
+  }
+}
+
 }  // namespace
 
 CopyDetail Promotion::detail_of_copies(ProbedCode& code) const {
@@ -188,7 +172,10 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     return tl::unexpected(CopyRefusal::not_mapped);
   }
   const core::CodeReferences& references = *analysis_.references(module->file);
-  if (const auto refusal = refuse(code, function, references)) {
+  if (references.uses_counter_segment) {
+    installer_.leave_counter_segment(tracee);
+  }
+  if (const auto refusal = refuse_copy(code, function, references, module->bias)) {
     return tl::unexpected(*refusal);
   }
   std::vector<std::byte> bytes(function.bounds.size());
@@ -232,13 +219,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   code.adopt(function, graph);
   prepared.copy = std::make_shared<core::FunctionCopy>(*std::move(copy));
   avoid(code.interrupted(), *prepared.copy);
-  code.copy_space()->give_back({prepared.copy->range().end, prepared.room.end});
-  prepared.room.end = prepared.copy->range().end;
-  const std::uint32_t unused =
-      prepared.counters - std::exchange(prepared.counters, prepared.copy->counters);
-  if (unused > 0) {
-    code.copy_space()->slots->free(prepared.first_counter + prepared.counters, unused);
-  }
+  give_back_unused(*code.copy_space(), prepared);
   prepared.jumps_to_entry = jumps_to(graph, function.bounds.begin);
   return prepared;
 }

@@ -57,6 +57,12 @@ class Promotion {
   void demote(const Tracee& stopped, core::AddressRange range) {
     installer_.remove(stopped, range);
   }
+  /// See CopyInstaller::give_counters().
+  void give_counters(const Tracee& tracee, bool can_call) {
+    installer_.give_counters(tracee, can_call);
+  }
+  /// See CopyInstaller::leave_counter_segment().
+  void leave_counter_segment(const Tracee& tracee) { installer_.leave_counter_segment(tracee); }
   /// The thread, which may be in a copy, is about to get the signal. Returns what it gets: nothing
   /// (0) if that came of a copy, and never will again.
   [[nodiscard]] int prepare_for_signal(const Tracee& tracee, int signal);

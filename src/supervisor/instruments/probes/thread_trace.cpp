@@ -16,17 +16,16 @@ std::uint64_t ticks(core::TimePoint time) {
   return static_cast<std::uint64_t>(time.time_since_epoch().count());
 }
 
-/// Not an event of its own: it tells of the one behind it.
-bool goes_before(TraceEventKind kind) {
-  return kind == TraceEventKind::stolen || kind == TraceEventKind::stack ||
-         kind == TraceEventKind::value;
-}
-
 }  // namespace
 
 void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, Address site,
                         bool is_watched, std::optional<std::uint64_t> argument) {
   settle(at);
+  const bool is_first_there = is_elsewhere();
+  leave_handlers(at);
+  if (std::exchange(handler_comes_, false) && is_first_there) {
+    handlers_on_ = stack_;
+  }
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp <= sp) {
     pop(frames, at);
@@ -79,6 +78,7 @@ std::uint32_t ThreadTrace::depth_of(std::uint32_t function, Address sp) const {
 void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_part, Address sp,
                         core::TimePoint at) {
   settle(at);
+  leave_handlers(at);
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp < sp) {
     pop(frames, at);
@@ -110,6 +110,7 @@ void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_par
 
 void ThreadTrace::resume(std::uint32_t function, Address sp, core::TimePoint at) {
   settle(at);
+  leave_handlers(at);
   std::vector<Frame>& frames = open();
   while (!frames.empty() && frames.back().sp < sp) {
     pop(frames, at);
@@ -119,6 +120,7 @@ void ThreadTrace::resume(std::uint32_t function, Address sp, core::TimePoint at)
 
 void ThreadTrace::note(const core::ProgramEvent& event, core::TimePoint at) {
   settle(at);
+  leave_handlers(at);
   const auto kind = event.type ? TraceEventKind::typed : TraceEventKind::custom;
   if (!write(kind, event.type.value_or(0), Address{event.size * TraceEvent::kSpUnit}, ticks(at))) {
     return;
@@ -179,6 +181,7 @@ void ThreadTrace::clear(core::TimePoint at) {
   own_ = 0;
   written_stack_ = 0;
   first_stack_ = 0;
+  first_stolen_ = 0;
   written_stolen_ = {};
   is_over_ = true;
   forget_entries();
@@ -216,15 +219,15 @@ bool ThreadTrace::write(TraceEventKind kind, std::uint32_t function, Address sp,
   if (limits_.when_full == core::WhenFull::keep && own_ >= 2 * limits_.buffer) {
     drop_oldest();
   }
-  if (stack_ != written_stack_) {
-    events_.push_back(TraceEvent::at(TraceEventKind::stack, word,
-                                     static_cast<std::uint32_t>(stack_), sp.value()));
-    written_stack_ = stack_;
-  }
   if (stolen_ != written_stolen_ && !limits_.has_sites) {
     events_.push_back(TraceEvent::at(TraceEventKind::stolen,
                                      static_cast<std::uint64_t>(stolen_.count()), 0, sp.value()));
     written_stolen_ = stolen_;
+  }
+  if (stack_ != written_stack_) {
+    events_.push_back(TraceEvent::at(TraceEventKind::stack, word,
+                                     static_cast<std::uint32_t>(stack_), sp.value()));
+    written_stack_ = stack_;
   }
   if (argument) {
     events_.push_back(TraceEvent::at(TraceEventKind::value, *argument, 1, sp.value()));
@@ -233,46 +236,6 @@ bool ThreadTrace::write(TraceEventKind kind, std::uint32_t function, Address sp,
   ++own_;
   is_over_ = false;
   return true;
-}
-
-/// With WhenFull::keep: all but the newest.
-void ThreadTrace::drop_oldest() {
-  auto end = events_.begin();
-  for (; own_ > limits_.buffer; ++end) {
-    if (end->kind() == TraceEventKind::stack) {
-      first_stack_ = end->function;
-    }
-    own_ -= goes_before(end->kind()) || end->kind() == TraceEventKind::data ? 0 : 1;
-  }
-  for (; end != events_.end() && end->kind() == TraceEventKind::data; ++end) {
-  }
-  const auto surplus = static_cast<std::uint64_t>(end - events_.begin());
-  events_.erase(events_.begin(), end);
-  first_ += surplus;
-  lost_ += surplus;
-}
-
-void ThreadTrace::lose(std::uint64_t events) {
-  lost_ += events;
-  first_ += events_.empty() ? events : 0;
-}
-
-ThreadTrace::Taken ThreadTrace::take() {
-  if (limits_.when_full == core::WhenFull::keep) {
-    drop_oldest();
-  }
-  // What was discarded came behind the events.
-  const bool has_loss = limits_.when_full != core::WhenFull::discard || events_.empty();
-  Taken taken{std::exchange(events_, {}), first_, has_loss ? std::exchange(lost_, 0) : 0};
-  first_ += taken.events.size();
-  own_ = 0;
-  if (taken.lost != 0 && !taken.events.empty()) {
-    taken.events.insert(
-        taken.events.begin(),
-        TraceEvent::at(TraceEventKind::stack, taken.events.front().ticks, first_stack_, 0));
-  }
-  first_stack_ = static_cast<std::uint32_t>(written_stack_);
-  return taken;
 }
 
 }  // namespace sp::supervisor

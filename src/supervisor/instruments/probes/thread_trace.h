@@ -37,6 +37,8 @@ class ThreadTrace {
   /// `argument`: its first one, if that is logged.
   void enter(std::uint32_t function, core::Address sp, core::TimePoint at, core::Address site = {},
              bool is_watched = false, std::optional<std::uint64_t> argument = {});
+  /// The next entry is the kernel's call of a signal's handler.
+  void expect_handler() { handler_comes_ = true; }
   /// Which function returns there: one that a part of it returns from is the caller's innermost.
   void leave(std::uint32_t function, bool is_part, core::Address sp, core::TimePoint at) {
     close(core::TraceEventKind::ret, function, is_part, sp, at);
@@ -89,6 +91,14 @@ class ThreadTrace {
   [[nodiscard]] bool is_inside(std::uint32_t function, core::Address sp) const;
   /// False if it has to be looked for: use_stack().
   [[nodiscard]] bool is_on_known_stack(core::Address sp);
+  /// False: is_on_known_stack() changes the stack.
+  [[nodiscard]] bool is_on_same_stack(core::Address sp) const {
+    return stacks_[stack_].mapped.contains(sp);
+  }
+  /// No call is open on the stack, and the last event was on another one.
+  [[nodiscard]] bool is_elsewhere() const {
+    return stack_ != last_stack_ && stacks_[stack_].open.empty();
+  }
   /// `mapped` is the mapping that holds the thread's stack pointer; one that `grows` may have been
   /// smaller.
   void use_stack(core::AddressRange mapped, bool grows);
@@ -140,9 +150,12 @@ class ThreadTrace {
              std::uint64_t word, std::optional<std::uint64_t> argument = {});
   bool append(const core::TraceEvent& event);
   void drop_oldest();
+  void say_where_it_goes_on(std::vector<core::TraceEvent>& events) const;
   [[nodiscard]] std::uint64_t next() const { return first_ + events_.size(); }
 
   void forget_idle_stacks();
+  /// Comes before every event.
+  void leave_handlers(core::TimePoint at);
   void pop(std::vector<Frame>& frames, core::TimePoint at);
   /// Open calls have no events so far.
   void forget_entries();
@@ -152,8 +165,12 @@ class ThreadTrace {
   TraceLimits limits_;
   std::vector<Stack> stacks_{Stack{}};
   std::size_t stack_ = 0;
+  std::size_t last_stack_ = 0;                // of the last event
+  std::optional<std::size_t> handlers_on_{};  // the stack that a handler has to itself
+  bool handler_comes_ = false;
   std::size_t written_stack_ = 0;
-  std::uint32_t first_stack_ = 0;  // that the thread was on before the first of events_
+  std::uint32_t first_stack_ = 0;   // that the thread was on before the first of events_
+  std::uint64_t first_stolen_ = 0;  // ticks, as the last stolen event before them said
   std::vector<core::TraceEvent> events_;
   std::uint64_t first_ = 0;  // the number of the first of events_
   std::uint64_t lost_ = 0;   // before it, since take()

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "supervisor/instruments/probes/thread_trace.h"
 
@@ -41,6 +42,30 @@ void ThreadTrace::use_stack(core::AddressRange mapped, bool grows) {
   }
   stacks_.push_back({mapped, {}});
   stack_ = stacks_.size() - 1;
+}
+
+/// A handler that has a stack to itself returns before its thread goes on elsewhere, or has left by
+/// longjmp. A coroutine is only away.
+void ThreadTrace::leave_handlers(core::TimePoint at) {
+  const std::size_t on = std::exchange(last_stack_, stack_);
+  if (on == stack_ || handlers_on_ != on) {
+    return;
+  }
+  handlers_on_.reset();
+  std::vector<Frame>& frames = stacks_[on].open;
+  const bool are_written = std::any_of(frames.begin(), frames.end(),
+                                       [](const Frame& frame) { return frame.is_written; });
+  const Frame outermost = frames.empty() ? Frame{} : frames.front();
+  while (!frames.empty()) {
+    pop(frames, at);
+  }
+  if (are_written) {
+    const std::size_t now_on = std::exchange(stack_, on);
+    (void)write(core::TraceEventKind::resumed, outermost.function,
+                outermost.sp + core::TraceEvent::kSpUnit,
+                static_cast<std::uint64_t>(at.time_since_epoch().count()));
+    stack_ = now_on;
+  }
 }
 
 /// Their numbers are used again: nothing is open on them. If there is something on all of them,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "core/address.h"
@@ -29,7 +30,7 @@ struct EventPlace {
 struct TraceState {
   FunctionTrace* recorder = nullptr;
   std::vector<std::shared_ptr<ThreadTrace>> threads;  // those with events
-  std::vector<std::uint32_t> ended;   // functions that were too hot, of which nobody was told
+  std::vector<std::uint32_t> ended;   // functions without places, of which nobody was told
   core::TimePoint delivered;          // when events were last
   bool is_over = false;               // the process was given up
   core::Duration looks_for_stacks{};  // what they have cost
@@ -40,8 +41,9 @@ struct TraceState {
   CallCounter* calls = nullptr;       // `count`, which has no recorder
   CallTable call_table{};             // what it has counted
   bool has_exits = true;              // functions are looked at where they are left, too
-  std::vector<EventPlace> event_places{};  // by the numbers that copies write
-  std::vector<std::uint32_t> learned{};    // by function: TraceLearning's
+  std::vector<EventPlace> event_places{};                    // by the numbers that copies write
+  std::vector<std::uint32_t> learned{};                      // by function: TraceLearning's
+  std::unordered_map<core::Address, bool> signal_returns{};  // where handlers return to, or not
 
   /// The function is to have places now.
   [[nodiscard]] bool has_places(const ProbedFunction& function) const {

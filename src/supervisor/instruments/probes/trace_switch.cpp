@@ -1,8 +1,10 @@
 #include "supervisor/instruments/probes/trace_switch.h"
 
 #include <set>
+#include <utility>
 
 #include "arch/native.h"
+#include "supervisor/breakpoints/trap_handler.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/instruments/probes/trace_placing.h"
 #include "supervisor/instruments/trap_origin.h"
@@ -108,15 +110,22 @@ void TraceSwitch::serve(const core::TraceRequest& request) {
 
 void TraceSwitch::patch(ProbedCode& code, const core::TraceRequest& request) {
   const std::set<std::uint64_t> named(request.functions.begin(), request.functions.end());
+  const bool is_unpatch = request.action == TraceAction::unpatch;
+  const core::TimePoint now = core::Clock::now();
   for (ProbedFunction& function : code.functions().all()) {
     if (function.id != 0 && named.contains(function.id)) {
-      function.is_unpatched = request.action == TraceAction::unpatch;
+      const bool was_patched = !std::exchange(function.is_unpatched, is_unpatch);
+      for (const auto& thread : code.trace()->threads) {
+        if (was_patched && is_unpatch) {
+          thread->end_function(function.number, now);  // how open calls return is not seen
+        }
+      }
     }
   }
-  if (request.action == TraceAction::unpatch) {
+  if (is_unpatch) {
     remove_places(code);
   } else if (code.may_insert()) {
-    insert_places(code, core::Clock::now());
+    insert_places(code, now);
   }
 }
 
@@ -214,8 +223,10 @@ void TraceSwitch::on_stop(Tracee& tracee) {
     return;
   }
   const auto registers = ptrace::registers(tracee.id.tid);
-  if (!registers || trap_is_pending(code, tracee.id.tid, arch::Native::pc(*registers),
-                                    probed_thread(tracee).was_stepped)) {
+  if (!registers ||
+      trap_is_pending(code, tracee.id.tid, arch::Native::pc(*registers),
+                      probed_thread(tracee).was_stepped) ||
+      postpone_calls(tracee.id.tid)) {
     return;
   }
   state.is_to_be_on = false;

@@ -1,10 +1,14 @@
 #include "supervisor/instruments/probes/written_probes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "core/mapping.h"
 #include "core/page.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 
@@ -27,21 +31,74 @@ void forget_written_module(ProbedCode& code, core::AddressRange mapped) {
   code.forget_module(mapped);
 }
 
+namespace {
+
 bool holds_gates(ProbedCode& code, core::AddressRange mapped) {
   const auto sites = code.inserted_in(mapped);
   return std::any_of(sites.begin(), sites.end(),
                      [](const BreakpointSite* site) { return site->gate != Gate::none; });
 }
 
-void end_overwritten(ProbedCode& code, core::TimePoint now) {
+}  // namespace
+
+std::vector<core::AddressRange> to_be_read_again(ProbedCode& code,
+                                                 std::span<BreakpointSite* const> overwritten) {
+  std::vector<core::AddressRange> modules;
+  for (const BreakpointSite* const site : overwritten) {
+    const auto* const module = code.functions().module_at(site->instruction.address);
+    const bool is_new = module != nullptr && (modules.empty() || modules.back() != module->mapped);
+    if (is_new && !holds_gates(code, module->mapped)) {
+      modules.push_back(module->mapped);
+    }
+  }
+  return modules;
+}
+
+namespace {
+
+/// Nobody tells any more that the function is entered.
+void end_awaited(ProbedCode& code, ProbedFunction& function, core::TimePoint now) {
+  if (!code.trace() && code.coverage() == nullptr) {
+    return;  // functions that were not entered are not told of
+  }
+  function.state = ProbedFunction::State::uninstrumented;
+  function.is_overwritten = true;
+  if (code.trace()) {
+    code.end_trace_of(function, now);
+  } else {
+    code.untold_functions().push_back({function.bounds.begin, function.bounds.size(), now});
+  }
+}
+
+}  // namespace
+
+void end_overwritten(ProbedCode& code, core::TimePoint now,
+                     std::span<const core::AddressRange> read_again) {
   std::vector<std::uint32_t> blocks;
-  for (const BreakpointSite* const site : code.overwritten_in(BreakpointTable::kEverywhere)) {
+  for (BreakpointSite* const site : code.overwritten_in(BreakpointTable::kEverywhere)) {
+    const core::Address at = site->instruction.address;
     if (site->block < code.blocks().size()) {
       blocks.push_back(site->block);
+      code.function(code.blocks()[site->block].function).is_overwritten = true;
+    } else if (code.is_awaiting_entry(at) &&
+               std::none_of(read_again.begin(), read_again.end(),
+                            [at](core::AddressRange range) { return range.contains(at); })) {
+      end_awaited(code, *code.functions().at(at), now);
     }
   }
   if (!blocks.empty()) {
     code.remove_probes(blocks, now);
+  }
+}
+
+void end_overwritten_at_exit(ProbedCode& code, pid_t tid) {
+  const auto text = read_proc(fmt::format("/proc/{}/maps", tid));
+  const auto maps = text ? core::parse_maps(*text) : std::vector<core::Mapping>{};
+  const bool may_be = std::any_of(maps.begin(), maps.end(), [](const core::Mapping& mapping) {
+    return mapping.executable && mapping.writable && mapping.inode != 0;
+  });
+  if (may_be) {
+    end_overwritten(code, core::Clock::now(), {});
   }
 }
 

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <span>
+#include <vector>
+
 #include "core/address.h"
 #include "core/clock.h"
 #include "supervisor/instruments/probes/probed_code.h"
@@ -12,9 +17,15 @@ void leave_written_page(ProbedCode& code, core::Address address, core::TimePoint
 /// The program has written to code of a module: removes what it has left of the module's
 /// breakpoints, and knows nothing of the module any more.
 void forget_written_module(ProbedCode& code, core::AddressRange mapped);
-/// A gate, which somebody may be serving, stands in the module.
-[[nodiscard]] bool holds_gates(ProbedCode& code, core::AddressRange mapped);
-/// Ends the counts of the blocks whose probes the program has overwritten.
-void end_overwritten(ProbedCode& code, core::TimePoint now);
+/// The modules that hold these sites, but for those with gates, which somebody may be serving.
+[[nodiscard]] std::vector<core::AddressRange> to_be_read_again(
+    ProbedCode& code, std::span<BreakpointSite* const> overwritten);
+/// Ends the counts of the blocks, and the trace of the functions, whose probes the program has
+/// overwritten; not of functions that nobody has entered, in modules that are to be read again.
+void end_overwritten(ProbedCode& code, core::TimePoint now,
+                     std::span<const core::AddressRange> read_again);
+
+/// The same of a process that is about to end, if code of a file can be written to there.
+void end_overwritten_at_exit(ProbedCode& code, pid_t tid);
 
 }  // namespace sp::supervisor

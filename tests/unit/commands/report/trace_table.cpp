@@ -63,7 +63,21 @@ TEST(TraceTable, sums_up_the_calls_of_functions) {
   EXPECT_EQ(inner.calls, 3U);
   EXPECT_EQ(inner.total_ns, 11'000U);
   EXPECT_EQ(inner.durations.count(), 2U) << "the one that is open is not among them";
-  EXPECT_EQ(inner.closings, (std::array<std::uint64_t, 5>{1, 1, 0, 0, 1}));
+  EXPECT_EQ(inner.closings, (std::array<std::uint64_t, 6>{1, 1, 0, 0, 1, 0}));
+}
+
+TEST(TraceTable, has_no_durations_of_calls_that_were_open_where_events_were_lost) {
+  profiler::test::TraceBytes trace;
+  trace.tables();
+  trace.events(0, {entry(0, kMain, 0x700), entry(1, kInner, 0x600), ret(2, kInner, 0x600),
+                   entry(3, kInner, 0x600)});
+  trace.events(0, {ret(93, kInner, 0x600), entry(94, kInner, 0x600), ret(95, kInner, 0x600)}, 50);
+  const TraceTable table = table_of(trace.finish(), cli::Sort::calls, 0);
+  const TraceRow& inner = table.rows.at(0);
+  EXPECT_EQ(inner.name, "inner");
+  EXPECT_EQ(inner.closings, (std::array<std::uint64_t, 6>{2, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(inner.durations.count(), 2U);
+  EXPECT_EQ(inner.durations.most(), 1'000U);
 }
 
 TEST(TraceTable, is_sorted_and_cut) {
@@ -106,6 +120,7 @@ TEST(TraceText, is_json_for_programs) {
   write_trace_json(out, {"demo", "functions", true},
                    table_of(recursive_trace(), cli::Sort::self, 0));
   EXPECT_NE(out.str().find("\"entered-before\": 0"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("\"across-loss\": 0"), std::string::npos) << out.str();
   EXPECT_NE(out.str().find("\"raw_times\": true"), std::string::npos) << out.str();
 }
 

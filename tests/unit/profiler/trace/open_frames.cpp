@@ -273,12 +273,24 @@ TEST(OpenFrames, that_were_entered_where_events_are_lost_open_there) {
   trial.lost_before = 2;
   EXPECT_EQ(trial.calls({entry(1, kMain, 0x700), entry(2, kOuter, 0x600), entry(8, kOdd, 0x300),
                          ret(9, kOdd, 0x300), ret(12, kInner, 0x600), ret(20, kMain, 0x700)}),
-            (Lines{" o 2-8 self 6 unwound", "  x 8-9 self 1 returned",
-                   " i 8-12 self 3 entered-before", "m 1-20 self 9 returned"}));
+            (Lines{" o 2-8 self 6 across-loss", "  x 8-9 self 1 returned",
+                   " i 8-12 self 3 entered-before", "m 1-20 self 9 across-loss"}));
   EXPECT_EQ(trial.skipped.lost, 3U);
   EXPECT_EQ(calls({entry(1, kMain, 0x700), traced(TraceEventKind::lost, 5, 9),
                    ret(7, kInner, 0x500), ret(9, kMain, 0x700)}),
-            (Lines{" i 5-7 self 2 entered-before", "m 1-9 self 6 returned"}));
+            (Lines{" i 5-7 self 2 entered-before", "m 1-9 self 6 across-loss"}));
+}
+
+TEST(OpenFrames, that_are_open_where_events_are_lost_may_be_those_of_later_calls) {
+  const TraceEvent lost = traced(TraceEventKind::lost, 5, 9);
+  EXPECT_EQ(
+      calls({entry(1, kMain, 0x700), entry(2, kInner, 0x600), lost, ret(90, kInner, 0x600),
+             entry(91, kInner, 0x600), ret(92, kInner, 0x600)}),
+      (Lines{" i 2-90 self 88 across-loss", " i 91-92 self 1 returned", "m 1-92 self 2 at-end"}));
+  EXPECT_EQ(calls({entry(1, kMain, 0x700), entry(2, kInner, 0x600), lost, entry(90, kInner, 0x600),
+                   ret(91, kInner, 0x600), lost, tail(95, kMain, 0x700)}),
+            (Lines{" i 2-90 self 88 across-loss", " i 90-91 self 1 returned",
+                   "m 1-95 self 5 across-loss"}));
 }
 
 TEST(OpenFrames, compare_positions_across_the_bits_that_are_kept) {

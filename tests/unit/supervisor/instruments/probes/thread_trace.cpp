@@ -216,6 +216,38 @@ TEST(ThreadTrace, says_on_which_stack_it_goes_on_after_a_loss) {
   EXPECT_EQ(text(trace.take().events), "#0 +8");
 }
 
+TEST(ThreadTrace, goes_on_after_a_loss_at_the_time_of_its_next_event) {
+  TraceLimits limits;
+  limits.when_full = core::WhenFull::keep;
+  limits.buffer = 1;
+  ThreadTrace trace = trace_with(limits);
+  trace.enter(1, kSp, at(100));
+  trace.add_stolen(microseconds(7));
+  trace.enter(2, kSp - 32, at(200));
+  const auto stolen = trace.take();
+  ASSERT_EQ(text(stolen.events), "~ #0 +2");
+  EXPECT_EQ(stolen.events[0].ticks, 7'000U);
+  EXPECT_EQ(stolen.events[1].ticks, 200'000U);
+  trace.enter(3, kSp - 64, at(300));
+  trace.enter(4, kSp - 96, at(400), {}, false, 77);
+  const auto value = trace.take();
+  ASSERT_EQ(text(value.events), "~ #0 ?1 +4") << "what was stolen is told again";
+  EXPECT_EQ(value.events[0].ticks, 7'000U);
+  EXPECT_EQ(value.events[1].ticks, 400'000U);
+  EXPECT_EQ(value.events[2].ticks, 77U);
+}
+
+TEST(ThreadTrace, says_what_was_stolen_before_it_is_on_another_stack) {
+  constexpr core::AddressRange kOther{Address{0x1000'0000}, Address{0x1001'0000}};
+  ThreadTrace trace = trace_with({});
+  trace.enter(1, kSp, at(0));
+  trace.add_stolen(microseconds(7));
+  ASSERT_FALSE(trace.is_on_known_stack(kOther.end - 64));
+  trace.use_stack(kOther, false);
+  trace.enter(2, kOther.end - 64, at(10));
+  EXPECT_EQ(text(trace.take().events), "+1 ~ #1 +2");
+}
+
 TEST(ThreadTrace, says_once_that_a_function_ends_that_is_open) {
   ThreadTrace trace = trace_with({});
   trace.enter(1, kSp, at(0));
@@ -248,6 +280,49 @@ TEST(ThreadTrace, tells_stacks_apart) {
   ASSERT_TRUE(trace.is_on_known_stack(kOther.end - 64));
   trace.leave(2, false, kOther.end - 64, at(3));
   EXPECT_EQ(text(trace.take().events), "+1 #1 +2 #0 -1 #1 -2");
+}
+
+TEST(ThreadTrace, tells_that_a_handler_has_left_its_stack_and_not_returned) {
+  constexpr core::AddressRange kOther{Address{0x1000'0000}, Address{0x1001'0000}};
+  ThreadTrace trace = trace_with({});
+  trace.enter(1, kSp, at(0));
+  for (const bool returns : {false, true}) {
+    if (!trace.is_on_known_stack(kOther.end - 64)) {
+      trace.use_stack(kOther, false);
+    }
+    ASSERT_TRUE(trace.is_elsewhere());
+    trace.expect_handler();
+    trace.enter(2, kOther.end - 64, at(1));
+    trace.enter(3, kOther.end - 96, at(2));
+    if (returns) {
+      trace.leave(3, false, kOther.end - 96, at(3));
+      trace.leave(2, false, kOther.end - 64, at(4));
+    }
+    ASSERT_TRUE(trace.is_on_known_stack(kSp));
+    trace.enter(4, kSp - 32, at(5));
+    trace.leave(4, false, kSp - 32, at(6));
+    const auto events = trace.take().events;
+    EXPECT_EQ(text(events), returns ? "#1 +2 +3 -3 -2 #0 +4 -4" : "+1 #1 +2 +3 ^2 #0 +4 -4");
+    EXPECT_TRUE(returns || events[4].ticks == 5'000U);
+    EXPECT_TRUE(returns || core::sp_distance(events[4].sp(), events[2].sp()) == 1);
+  }
+}
+
+TEST(ThreadTrace, leaves_short_calls_out_behind_a_handler_that_has_left_its_stack) {
+  constexpr core::AddressRange kOther{Address{0x1000'0000}, Address{0x1001'0000}};
+  TraceLimits limits;
+  limits.min_duration = microseconds(5);
+  ThreadTrace trace = trace_with(limits);
+  trace.enter(1, kSp, at(0));
+  ASSERT_FALSE(trace.is_on_known_stack(kOther.end - 64));
+  trace.use_stack(kOther, false);
+  trace.expect_handler();
+  trace.enter(2, kOther.end - 64, at(1));
+  ASSERT_TRUE(trace.is_on_known_stack(kSp));
+  trace.enter(3, kSp - 32, at(2));
+  trace.leave(3, false, kSp - 32, at(3));
+  trace.leave(1, false, kSp, at(9));
+  EXPECT_EQ(text(trace.take().events), "+1 #1 +2 ^2 #0 -1");
 }
 
 TEST(ThreadTrace, takes_a_neighbour_for_another_stack) {
