@@ -137,12 +137,16 @@ function(sp_test name label)
     target_compile_options(${name} PRIVATE ${SP_UNIT_OPTIONS})
     sp_precompile(${name} units "${SP_UNIT_OPTIONS}")
   endif()
+  set(is_sanitized false)
+  if(SP_SANITIZE)
+    set(is_sanitized true)
+  endif()
   target_compile_definitions(
     ${name}
     PRIVATE SP_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SP_BINARY_DIR="${CMAKE_BINARY_DIR}"
             SP_PROGRAM="$<TARGET_FILE:superprofiler>"
             SP_TARGETS_DIR="${CMAKE_BINARY_DIR}/tests/targets"
-            SP_PROGRAM_IS_SANITIZED=$<BOOL:${SP_SANITIZE}>)
+            SP_PROGRAM_IS_SANITIZED=${is_sanitized})
   # Tells the tests of several builds apart in one summary.
   set(prefix "")
   if(SP_SANITIZE STREQUAL "thread")

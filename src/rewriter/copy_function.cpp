@@ -150,7 +150,8 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
   if (!planned) {
     return tl::unexpected(planned.error());
   }
-  const LiveState live = LiveState::of(*function.graph, function.bounds, function.code);
+  const LiveState live =
+      LiveState::of(*function.graph, function.bounds, function.code, {}, function.returns_flags);
   const auto branches =
       plan_branches(function, *units, live, place.counters,
                     place.counters + sizeof(std::uint64_t) * function.graph->blocks.size());

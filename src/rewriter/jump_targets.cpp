@@ -63,6 +63,27 @@ bool is_behind_epilogue(std::span<const SourceInstruction> before, unsigned reg)
   return restores;
 }
 
+bool is_pop_of(const Encoding& encoding, unsigned reg) {
+  return encoding.map == arch::x86_64::OpcodeMap::one_byte && (encoding.opcode & 0xF8U) == 0x58 &&
+         encoding.opcode_reg() == reg;
+}
+
+/// mov of another register to rsp; of a frame pointer it would not leave the frame.
+bool takes_other_stack(const Encoding& encoding) {
+  using arch::x86_64::kRbp;
+  using arch::x86_64::kRsp;
+  return encoding.names_register() &&
+         ((is_wide_move(encoding, 0x89) && encoding.rm() == kRsp && encoding.reg() != kRbp) ||
+          (is_wide_move(encoding, 0x8B) && encoding.reg() == kRsp && encoding.rm() != kRbp));
+}
+
+/// GCC's __builtin_eh_return, with which an unwinder goes to a frame further out: rsp is set to
+/// that frame, and the jump is to what it pops there, as a return is.
+bool is_exception_return(std::span<const SourceInstruction> before, unsigned reg) {
+  return before.size() >= 2 && is_pop_of(before.back().encoding, reg) &&
+         takes_other_stack(before[before.size() - 2].encoding);
+}
+
 class PointerSearch {
  public:
   PointerSearch(const core::ControlFlowGraph& graph, core::AddressRange bounds,
@@ -94,7 +115,9 @@ class PointerSearch {
     }
     seen_.clear();
     const auto before = std::span(sources).first(sources.size() - 1);
-    return is_behind_epilogue(before, encoding.rm()) || is_pointer(*block, before, encoding.rm());
+    const unsigned reg = encoding.rm();
+    return is_behind_epilogue(before, reg) || is_exception_return(before, reg) ||
+           is_pointer(*block, before, reg);
   }
 
  private:

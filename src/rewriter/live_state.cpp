@@ -76,8 +76,12 @@ struct Exit {
 class Solver {
  public:
   Solver(const core::ControlFlowGraph& graph, core::AddressRange bounds,
-         std::span<const std::byte> code, std::span<const FlagsReadAt> outside)
-      : graph_(graph), bounds_(bounds), code_(code), outside_(outside) {
+         std::span<const std::byte> code, std::span<const FlagsReadAt> outside, bool returns_flags)
+      : graph_(graph),
+        bounds_(bounds),
+        code_(code),
+        outside_(outside),
+        at_return_(returns_flags ? kEverything : kAllRegisters) {
     in_.resize(graph.blocks.size());
     summarize();
     for (const BasicBlock& block : graph.blocks) {
@@ -168,8 +172,10 @@ class Solver {
         break;
       }
       case Flow::indirect_call:
-      case Flow::ret:
         exit.always = kAllRegisters;
+        break;
+      case Flow::ret:
+        exit.always = at_return_;
         break;
       case Flow::indirect_jump:
         exit.to_any_block = !std::ranges::binary_search(graph_.unresolved, last.address);
@@ -215,6 +221,7 @@ class Solver {
   core::AddressRange bounds_;
   std::span<const std::byte> code_;
   std::span<const FlagsReadAt> outside_;
+  Set at_return_;
   std::vector<Effect> effects_;  // of all instructions, block by block
   std::vector<Effect> blocks_;
   std::vector<Exit> exits_;
@@ -225,8 +232,9 @@ class Solver {
 }  // namespace
 
 LiveState LiveState::of(const core::ControlFlowGraph& graph, core::AddressRange bounds,
-                        std::span<const std::byte> code, std::span<const FlagsReadAt> outside) {
-  const Solver solver(graph, bounds, code, outside);
+                        std::span<const std::byte> code, std::span<const FlagsReadAt> outside,
+                        bool returns_flags) {
+  const Solver solver(graph, bounds, code, outside, returns_flags);
   LiveState state;
   state.bounds_ = bounds;
   state.live_.assign(code.size(), kUnknown);
@@ -242,7 +250,7 @@ LiveState LiveState::of(const core::ControlFlowGraph& graph, core::AddressRange 
   };
   check(bounds.begin);
   for (const BasicBlock& block : graph.blocks) {
-    if (block.last.flow == Flow::call || block.last.flow == Flow::indirect_call) {
+    if (block.last.flow == Flow::indirect_call) {
       check(block.last.next());
     }
   }

@@ -29,7 +29,8 @@ struct FlagsReadAt {
 /// x86-64 code, by backward data flow over its blocks. What is not live may be changed there.
 ///
 /// Flags: dead at calls and returns, as every ABI in use has it. (psABI AMD64, section 3.2.1: they
-/// are not preserved across calls; GCC's -fipa-ra keeps to that for flags, too.) Live at jumps and
+/// are not preserved across calls; GCC's -fipa-ra keeps to that for flags, too.) LLVM's machine
+/// outliner makes functions that return them: `returns_flags`. Live at jumps and
 /// branches out of the function, for these may lead to a cold part of it, and at indirect jumps
 /// that are not resolved. System calls keep them.
 ///
@@ -43,13 +44,16 @@ class LiveState {
   /// jumps' destinations what is read there; of others the above is assumed.
   [[nodiscard]] static LiveState of(const core::ControlFlowGraph& graph, core::AddressRange bounds,
                                     std::span<const std::byte> code,
-                                    std::span<const FlagsReadAt> outside = {});
+                                    std::span<const FlagsReadAt> outside = {},
+                                    bool returns_flags = false);
 
   /// Of an instruction that a block of the graph holds; everything is live elsewhere.
   [[nodiscard]] LiveBefore before(core::Address instruction) const;
 
-  /// The function's start and the return sites at which the code reads flags that its caller or a
-  /// callee has set, so that copies of those must not change flags there. Sorted.
+  /// The function's start, and the return sites of calls by pointer, at which the code reads flags
+  /// that its caller or a callee has set: nobody knows whose copies must not change them. (Behind a
+  /// direct call it is known, see core::CodeReferences::flag_returners, or control never comes
+  /// there: most such callees do not return.) Sorted.
   [[nodiscard]] const std::vector<core::Address>& flags_across_calls() const {
     return flags_across_calls_;
   }

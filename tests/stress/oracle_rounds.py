@@ -91,6 +91,18 @@ def library(program, name):
     return None
 
 
+def compiler():
+    """gcc's program that translates C."""
+    out = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True).stdout
+    return out.strip()
+
+
+C = """int fib(int n) {{ return n < 2 ? n : fib(n - 1) + fib(n - 2); }}
+long sum(const long* all, int n) {{ long s = 0; for (int i = 0; i < n; ++i) s += all[i] * {n} % 7; return s; }}
+int classify(int c) {{ switch (c) {{ case 1: return 7; case 5: return 9; case 6: return fib(c); case 9: return 1; default: return c / 3; }} }}
+"""
+
+
 def programs(scale):
     n = lambda each: str(max(1, int(each * scale)))
     bin_ = "/usr/bin/"
@@ -128,6 +140,9 @@ def programs(scale):
         "busybox": Program([bin_ + "busybox", "md5sum", "text"]),
         "tar": Program([bin_ + "tar", "-cf", "-", "--sort=name", "/etc/apt"]),
         "xxd": Program([bin_ + "xxd", "part"]),
+        # Else it collects garbage by how much memory there is, which callgrind changes.
+        "cc1": Program([compiler(), "-quiet", "-O1", "-w", "--param=ggc-min-expand=100", "--param=ggc-min-heapsize=131072", "-o", "sums.s", "sums.c"]),
+        "cmake": Program([bin_ + "cmake", "-P", "loop.cmake"]),
     }
 
 
@@ -264,6 +279,8 @@ class Rounds:
         files = {"text": text, "part": part, "other": part.replace("word12", "other\n"), "loop.m4": "", "sums.bc": ""}
         files["sums.bc"] = "define f(n) { if (n < 2) return (n); return (f(n - 1) + f(n - 2)); }\nf(9)\nscale=20\n4*a(1)\nfor (i = 0; i < %d; ++i) s += i^2\ns\nquit\n" % (60 * scale + 1)
         files["loop.m4"] = "define(`f', `ifelse($1, 0, `', `$1 f(decr($1))')')f(%d)\n" % (20 * scale + 1)
+        files["sums.c"] = C.format(n=60 * scale + 1)
+        files["loop.cmake"] = "foreach(i RANGE %d)\n  string(REGEX REPLACE \"[0-9]\" \"<\\\\0>\" s \"${i}\")\n  list(APPEND all ${s})\nendforeach()\nlist(LENGTH all n)\nmessage(STATUS ${n})\n" % (60 * scale)
         for name, content in files.items():
             (pathlib.Path(directory) / name).write_text(content)
         with open(os.path.join(directory, "text.gz"), "wb") as file:

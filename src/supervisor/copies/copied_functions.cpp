@@ -1,5 +1,6 @@
 #include "supervisor/copies/copied_functions.h"
 
+#include <iterator>
 #include <utility>
 
 namespace sp::supervisor {
@@ -7,27 +8,33 @@ namespace sp::supervisor {
 using core::Address;
 
 void CopiedFunctions::add(Copy copy) {
-  forget_second_jumps(copy->original);
+  Copy& of_original = by_original_[copy->original.begin];
+  if (of_original != nullptr) {
+    forget_second_jumps(*of_original);
+  }
   for (const core::CopyLanding& landing : copy->landings) {
     if (landing.via_size > 0) {
       second_jumps_[landing.via] = landing.at;
     }
   }
-  by_original_[copy->original.begin] = copy;
+  of_original = copy;
   by_copy_[copy->at] = std::move(copy);
 }
 
 void CopiedFunctions::remove(Address original) {
   if (const auto found = by_original_.find(original); found != by_original_.end()) {
-    forget_second_jumps(found->second->original);
+    forget_second_jumps(*found->second);
     by_copy_.erase(found->second->at);
     by_original_.erase(found);
   }
 }
 
-void CopiedFunctions::forget_second_jumps(core::AddressRange original) {
-  std::erase_if(second_jumps_,
-                [original](const auto& jump) { return original.contains(jump.second); });
+void CopiedFunctions::forget_second_jumps(const core::FunctionCopy& copy) {
+  for (const core::CopyLanding& landing : copy.landings) {
+    if (landing.via_size > 0) {
+      second_jumps_.erase(landing.via);
+    }
+  }
 }
 
 std::optional<Address> CopiedFunctions::leader_of_second_jump(Address pc) const {
@@ -61,10 +68,12 @@ std::vector<CopiedFunctions::Copy> CopiedFunctions::all() const {
 
 std::vector<CopiedFunctions::Copy> CopiedFunctions::in(core::AddressRange original) const {
   std::vector<Copy> copies;
-  for (const auto& [begin, copy] : by_original_) {
-    if (begin < original.end && original.begin < copy->original.end) {
-      copies.push_back(copy);
-    }
+  auto next = by_original_.upper_bound(original.begin);
+  if (next != by_original_.begin() && original.begin < std::prev(next)->second->original.end) {
+    --next;
+  }
+  for (; next != by_original_.end() && next->first < original.end; ++next) {
+    copies.push_back(next->second);
   }
   return copies;
 }

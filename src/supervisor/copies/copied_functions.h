@@ -33,7 +33,7 @@ class CopiedFunctions {
 
  private:
   using Index = std::map<core::Address, Copy>;
-  void forget_second_jumps(core::AddressRange original);
+  void forget_second_jumps(const core::FunctionCopy& copy);
   [[nodiscard]] static Copy below(const Index& index, core::Address address);
 
   Index by_copy_;

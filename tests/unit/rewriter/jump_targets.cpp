@@ -23,6 +23,7 @@ TEST(JumpTargets, are_whole_if_loaded_passed_or_returned) {
   EXPECT_TRUE(is_whole("ff e6"));                       // jmp *%rsi, an argument
   EXPECT_TRUE(is_whole("48 8b 45 20 5d 41 5c ff e0"));  // mov 0x20(%rbp),%rax; pop..; jmp *%rax
   EXPECT_TRUE(is_whole("e8 00 10 00 00 ff e0"));        // call; jmp *%rax
+  EXPECT_TRUE(is_whole("48 89 cc 59 ff e1"));           // mov %rcx,%rsp; pop %rcx; jmp *%rcx
   EXPECT_TRUE(is_whole("48 8b 47 08 85 f6 74 02 31 c9 ff e0"));  // over a branch
 }
 
@@ -36,6 +37,8 @@ TEST(JumpTargets, are_not_whole_if_computed_or_kept_on_the_stack) {
   EXPECT_FALSE(is_whole("ff 64 24 08"));                    // jmp *8(%rsp)
   EXPECT_FALSE(is_whole("55 48 89 e5 48 8b 45 f8 ff e0"));  // mov -8(%rbp),%rax, a frame pointer
   EXPECT_FALSE(is_whole("58 ff e0"));                       // pop %rax
+  EXPECT_FALSE(is_whole("48 89 ec 59 ff e1"));              // mov %rbp,%rsp; pop %rcx; jmp *%rcx
+  EXPECT_FALSE(is_whole("48 89 cc 58 ff e1"));              // another register is popped
 }
 
 }  // namespace

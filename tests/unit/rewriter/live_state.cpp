@@ -37,8 +37,10 @@ class Function {
 
   core::ControlFlowGraph graph;
 
-  [[nodiscard]] LiveState live(std::span<const FlagsReadAt> outside = {}) const {
-    return LiveState::of(graph, {Address{kStart}, Address{kStart + code_.size()}}, code_, outside);
+  [[nodiscard]] LiveState live(std::span<const FlagsReadAt> outside = {},
+                               bool returns_flags = false) const {
+    return LiveState::of(graph, {Address{kStart}, Address{kStart + code_.size()}}, code_, outside,
+                         returns_flags);
   }
 
  private:
@@ -155,14 +157,31 @@ TEST(LiveState, calls_need_no_flags_and_all_registers) {
   EXPECT_EQ(registers(live, 5), kAll & ~kR11);
 }
 
-TEST(LiveState, reports_flags_that_the_caller_or_a_callee_sets) {
+TEST(LiveState, flags_that_a_function_returns_are_live_from_where_they_are_set) {
+  const Function function(
+      "48 89 c8 "  // 0: mov %rcx,%rax
+      "48 39 f7 "  // 3: cmp %rsi,%rdi
+      "48 89 c2 "  // 6: mov %rax,%rdx
+      "c3");       // 9: ret
+  EXPECT_EQ(flags(function.live(), 6), 0U);
+  const LiveState returned = function.live({}, true);
+  EXPECT_EQ(flags(returned, 9), kArithmeticFlags);
+  EXPECT_EQ(flags(returned, 6), kArithmeticFlags);
+  EXPECT_EQ(flags(returned, 3), 0U);
+  EXPECT_TRUE(returned.flags_across_calls().empty());
+}
+
+TEST(LiveState, reports_flags_that_the_caller_or_an_unknown_callee_sets) {
   const Function reads_callees(
-      "e8 00 01 00 00 "  // 0: call
-      "89 c1 "           // 5: mov %eax,%ecx
-      "0f 92 c0 "        // 7: setb %al
+      "ff d0 "     // 0: call *%rax
+      "89 c1 "     // 2: mov %eax,%ecx
+      "0f 92 c0 "  // 4: setb %al
       "c3",
-      {0, 5});
-  EXPECT_EQ(reads_callees.live().flags_across_calls(), std::vector<Address>{Address{kStart + 5}});
+      {0, 2});
+  EXPECT_EQ(reads_callees.live().flags_across_calls(), std::vector<Address>{Address{kStart + 2}});
+  const Function known("e8 00 01 00 00 0f 92 c0 c3", {0, 5});  // call; setb %al
+  EXPECT_TRUE(known.live().flags_across_calls().empty());
+  EXPECT_EQ(flags(known.live(), 5), arch::x86_64::kCarry);
   const Function reads_callers("19 c0 c3");  // sbb %eax,%eax
   EXPECT_EQ(reads_callers.live().flags_across_calls(), std::vector<Address>{Address{kStart}});
 }

@@ -28,7 +28,7 @@ std::vector<std::byte> fetch_gap_behind(ProbedCode& code, const ProbedFunction& 
 }
 
 std::optional<CopyRefusal> refuse_copy(ProbedCode& code, const ProbedFunction& function,
-                                       const core::CodeReferences& references, std::uint64_t bias) {
+                                       const core::CodeReferences& references) {
   // Gates and the loader's function tell by their stops, which copies do not have.
   if (has_gate_in(code, function.bounds) || code.is_in_loader_function(function.bounds.begin)) {
     return CopyRefusal::unmovable;
@@ -36,15 +36,16 @@ std::optional<CopyRefusal> refuse_copy(ProbedCode& code, const ProbedFunction& f
   if (references.uses_counter_segment) {
     return CopyRefusal::uses_counter_segment;
   }
-  const auto returner =
-      std::lower_bound(references.flag_returners.begin(), references.flag_returners.end(),
-                       function.bounds.begin.value() - bias);
-  if (returner != references.flag_returners.end() &&
-      *returner < function.bounds.end.value() - bias) {
-    return CopyRefusal::flags_across_calls;
-  }
   return references.has_restartable_sequences ? std::optional(CopyRefusal::restartable_sequence)
                                               : std::nullopt;
+}
+
+bool returns_flags(const ProbedFunction& function, const core::CodeReferences& references,
+                   std::uint64_t bias) {
+  const auto first =
+      std::lower_bound(references.flag_returners.begin(), references.flag_returners.end(),
+                       function.bounds.begin.value() - bias);
+  return first != references.flag_returners.end() && *first < function.bounds.end.value() - bias;
 }
 
 }  // namespace sp::supervisor

@@ -20,7 +20,9 @@ namespace sp::supervisor {
 /// Why the function gets no copy, before one is tried.
 [[nodiscard]] std::optional<core::CopyRefusal> refuse_copy(ProbedCode& code,
                                                            const ProbedFunction& function,
-                                                           const core::CodeReferences& references,
-                                                           std::uint64_t bias);
+                                                           const core::CodeReferences& references);
+/// Callers of the function may read the flags that it leaves.
+[[nodiscard]] bool returns_flags(const ProbedFunction& function,
+                                 const core::CodeReferences& references, std::uint64_t bias);
 
 }  // namespace sp::supervisor

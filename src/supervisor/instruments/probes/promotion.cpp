@@ -175,7 +175,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   if (references.uses_counter_segment) {
     installer_.leave_counter_segment(tracee);
   }
-  if (const auto refusal = refuse_copy(code, function, references, module->bias)) {
+  if (const auto refusal = refuse_copy(code, function, references)) {
     return tl::unexpected(*refusal);
   }
   std::vector<std::byte> bytes(function.bounds.size());
@@ -200,6 +200,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
     return tl::unexpected(CopyRefusal::open_function);  // most of its landings would be breakpoints
   }
   to_copy.is_called = is_called;
+  to_copy.returns_flags = returns_flags(function, references, module->bias);
   to_copy.allow_spill = !references.has_own_stacks;
   if (writes_events(code) && !add_event_places(code, function, to_copy)) {
     return tl::unexpected(CopyRefusal::no_events);
