@@ -12,6 +12,7 @@
 #include "supervisor/instruments/detach.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
+#include "supervisor/sampling_stop.h"
 
 namespace sp::supervisor {
 namespace {
@@ -38,6 +39,11 @@ std::shared_ptr<TracedProcess> Lifecycle::add_process(pid_t pid, const TracedPro
     process->cpu = std::make_shared<ProcessCpu>(pid, true);
   }
   process->guard = guardian_.guard(pid);
+  if (parent == nullptr) {
+    look_for_sigcont_handler(*process, pid, core::Clock::now());
+  } else if (process->guard != nullptr && parent->guard != nullptr) {
+    process->guard->minds_sigstop = parent->guard->minds_sigstop.load();
+  }
   process->command = parent != nullptr ? parent->command : command_of(pid);  // a fork's is the same
   announce(*process, parent != nullptr ? parent->id : core::ProcessId{});
   return process;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 
 #include "core/clock.h"
@@ -49,6 +50,18 @@ bool stop_is_coming(const Tracee& tracee) {
   }
   end_pending_stop(*slot, SlotState::idle);
   return false;
+}
+
+void look_for_sigcont_handler(TracedProcess& process, pid_t tid, core::TimePoint now) {
+  constexpr core::Duration kBetween = std::chrono::milliseconds(50);
+  if (process.guard == nullptr || process.guard->minds_sigstop ||
+      now - process.signals_read < kBetween) {
+    return;
+  }
+  process.signals_read = now;
+  const auto masks = read_signal_masks(tid);
+  process.guard->minds_sigstop =
+      masks && ((masks->caught | masks->blocked) & signal_bit(SIGCONT)) != 0;
 }
 
 void end_group_stop(Tracee& tracee) {

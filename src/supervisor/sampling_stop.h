@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/clock.h"
 #include "supervisor/tracees/tracee.h"
 
 /// The SIGSTOPs that we send to take a sample.
@@ -16,6 +17,10 @@ void carry_over_stop(Tracee& tracee, const TracedProcess& process);
 /// a SIGCONT has discarded it; the thread may be asked again then. Nobody may be sending one in
 /// this moment: the timer is paused, or the thread was in a group-stop.
 [[nodiscard]] bool stop_is_coming(const Tracee& tracee);
+
+/// Stops by SIGSTOP end for a process that has a handler of SIGCONT or blocks it. Reads a file of
+/// /proc, at most every 50 ms.
+void look_for_sigcont_handler(TracedProcess& process, pid_t tid, core::TimePoint now);
 
 /// The thread's process goes on after a group-stop.
 void end_group_stop(Tracee& tracee);

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "supervisor/instruments/detach.h"
+#include "supervisor/instruments/sigtrap_mask.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/sampling_stop.h"
 
@@ -104,6 +105,7 @@ void StopHandler::on_group_stop(Tracee& tracee) {
   tracee.was_group_stopped = true;
   if (tracee.process->guard != nullptr) {
     tracee.process->guard->stopped_by_others = true;
+    tracee.process->guard->minds_sigstop = true;
   }
   if (tracee.slot != nullptr) {
     SlotState idle = SlotState::idle;
@@ -146,6 +148,7 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
   const bool wanted = slot != nullptr && slot->state == SlotState::stop_pending;
   if (wanted) {
     slot->has_come = true;
+    look_for_sigcont_handler(*tracee.process, tracee.id.tid, parts_.run.reported_at);
   }
   const bool slept = tracee.blocked_wait != 0;
   const core::TimePoint reported_at = parts_.run.reported_at;
@@ -158,7 +161,8 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
   if (take) {
     parts_.sampler.take(tracee, reported_at, wanted ? reported_at - asked_at : core::Duration{});
     calls_.set_completes(parts_.sampler.fell_on_system_call());
-    if (wanted && tracee.process->code_state != nullptr && !parts_.run.releasing) {
+    if (wanted && tracee.process->code_state != nullptr && !parts_.run.releasing &&
+        !is_woken_with_other_mask(tracee.id.tid)) {
       const core::TimePoint begin = core::Clock::now();
       parts_.instrument->on_sample(tracee);
       for_instrument = core::Clock::now() - begin;

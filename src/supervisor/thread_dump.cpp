@@ -20,6 +20,7 @@
 namespace sp::supervisor {
 namespace {
 
+using arch::Native;
 using std::chrono::milliseconds;
 
 /// Threads may take so long to stop, and all that is done while they are stopped so long.
@@ -50,6 +51,13 @@ class FirstInLine {
     (void)::sched_setscheduler(0, SCHED_OTHER, &ordinary);
   }
 };
+
+/// The call in which the thread slept until its stop woke it.
+std::optional<int> call_until_stop(const ptrace::Registers& registers) {
+  const bool was_woken = Native::will_restart(registers) ||
+                         (!Native::kInterruptedCallIsGuessed && Native::returns_eintr(registers));
+  return was_woken ? Native::leaving_syscall(registers) : std::nullopt;
+}
 
 class Dumper {
  public:
@@ -182,10 +190,15 @@ void Dumper::copy_held(const HeldThread& held) {
   }
   Seen& one = seen(held.tid);
   one.thread.id = tracee->id;
-  one.thread.state = std::holds_alternative<GroupStop>(held.stop) ? 'T' : 'R';
+  const bool is_stopped = std::holds_alternative<GroupStop>(held.stop);
+  one.thread.state = is_stopped ? 'T' : 'R';
   one.thread.syscall.clear();
+  if (const auto call = call_until_stop(*registers); call && !is_stopped) {
+    one.thread.state = 'S';
+    one.thread.syscall = name_of_call(*call);
+  }
   core::RawStack raw;
-  raw.registers = arch::Native::to_dwarf(*registers);
+  raw.registers = Native::to_dwarf(*registers);
   one.stack = core::Sampled{copy_whole(held.tid, std::move(raw))};
   tracee->let_go = true;
   held_tids_.push_back(held.tid);

@@ -123,6 +123,19 @@ TEST(Interruptions, leave_a_profiling_timer_its_ticks) {
   EXPECT_GT(std::stod(with.outcome.out), 0.5 * without);
 }
 
+TEST(Continuing, runs_the_handler_each_time) {
+  for (const Words& mode : {Words{}, Words{"-n"}, Words{"-a"}, Words{"--stop-with", "interrupt"}}) {
+    Words options = mode;
+    options.insert(options.end(), {"-q", "-i", "100"});
+    const TempDir directory;
+    const auto itself = profile(directory, options, {target("continues"), "itself", "300"});
+    EXPECT_EQ(itself.outcome.out, "300 stopped, all handled\n") << joined(mode);
+    const TempDir other;
+    const auto running = profile(other, options, {target("continues"), "running", "2000"});
+    EXPECT_EQ(running.outcome.out, "2000 answered\n") << joined(mode);
+  }
+}
+
 TEST(Interruptions, let_a_target_trace_its_own_child_where_it_is_not_followed) {
   const TempDir directory;
   const auto run =

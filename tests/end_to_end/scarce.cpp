@@ -37,6 +37,27 @@ TEST(NoSignalsLeft, does_not_stop_a_program) {
   }
 }
 
+// Where it is killed by SIGKILL, nobody would take the SIGTRAP of a step.
+TEST(LetGo, is_a_program_that_single_steps_could_kill) {
+  for (const Words& way : {Words{}, Words{"confined"}}) {
+    for (const char* const mode : {"--single", "--single=step"}) {
+      Words words = {target("handles_trap")};
+      words.insert(words.end(), way.begin(), way.end());
+      Running program(words);
+      ASSERT_TRUE(program.says("ready"));
+      const TempDir directory;
+      Running profiler(superprofiler(directory, {mode, "-p", std::to_string(program.pid())}));
+      ::usleep(400'000);
+      ::kill(profiler.pid(), SIGKILL);
+      const Outcome outcome = profiler.wait();
+      EXPECT_NE(outcome.err.find("it is let go and not counted"), std::string::npos)
+          << outcome.text();
+      program.close_input();
+      EXPECT_EQ(program.wait().out, "ready\n0 traps\n") << mode << name_of(way);
+    }
+  }
+}
+
 TEST(RestartableSequences, end_though_breakpoints_are_in_them) {
   const std::string alone = sp::end_to_end::run({target("restartable")}).out;
   for (const Words& mode : modes()) {

@@ -100,7 +100,11 @@ void Dumping::take(core::Record&& record) {
     const core::ModuleId id = seen->module.id;
     modules_.insert_or_assign(id, std::move(seen->module));
   } else if (auto* const sample = std::get_if<core::SampleTaken>(&record)) {
-    stacks_.insert_or_assign(sample->thread, std::move(sample->stack));
+    // Of a thread that was asleep at first, and stopped then, both may come, in any order.
+    const auto [known, is_first] = stacks_.try_emplace(sample->thread, sample->stack);
+    if (!is_first && !core::is_truncated(sample->stack.end)) {
+      known->second = std::move(sample->stack);
+    }
   }
 }
 

@@ -14,7 +14,8 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
                                              supervisor::CodeAnalysis& analysis) {
   if (options.single != cli::Single::off) {
     const supervisor::ExactOptions exact{options.single == cli::Single::breakpoints,
-                                         options.toggle_collect.empty() ? nullptr : &analysis};
+                                         options.toggle_collect.empty() ? nullptr : &analysis,
+                                         !options.launches_target()};
     return [exact](const InstrumentParts& parts) {
       return std::make_unique<supervisor::ExactCounter>(exact, parts.outbox, parts.guardian);
     };

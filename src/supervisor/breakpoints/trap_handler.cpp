@@ -203,8 +203,8 @@ void install_trap_handler(BreakpointTable& code, pid_t tid) {
 std::string_view reason_for_no_breakpoints(const BreakpointTable& code) {
   return code.trap_handler().has_shadow_stack
              ? "has a shadow stack or is told to (GLIBC_TUNABLES), which breakpoints contradict"
-             : "handles SIGTRAP or is confined by seccomp, so that breakpoints could outlive "
-               "superprofiler";
+             : "handles SIGTRAP or is confined by seccomp, so that breakpoints or steps would harm "
+               "it if superprofiler were killed";
 }
 
 void set_program_action(BreakpointTable& code, const SignalAction& action) {

@@ -32,6 +32,7 @@ PendingStops* PendingStopTable::add(pid_t pid) {
       entry.start_time = 0;
       entry.stops_in_flight = 0;
       entry.stopped_by_others = false;
+      entry.minds_sigstop = false;
       entry.pid = pid;
       return &entry;
     }

@@ -17,6 +17,9 @@ struct PendingStops {
   std::atomic<int> stops_in_flight{0};
   /// Somebody else has stopped the process: it must stay stopped without us.
   std::atomic<bool> stopped_by_others{false};
+  /// It may look for SIGCONT, which the kernel discards where a SIGSTOP of ours comes behind it, or
+  /// stops by SIGSTOP itself, which may become one with ours: it is stopped by PTRACE_INTERRUPT.
+  std::atomic<bool> minds_sigstop{false};
 
   /// Before the first stop: most processes of a shell or of make never get one.
   void note_start_time();

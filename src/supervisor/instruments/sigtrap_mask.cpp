@@ -45,6 +45,17 @@ bool waits_with_other_mask(pid_t tid) {
   return masks && programs && masks->blocked != *programs;
 }
 
+bool is_woken_with_other_mask(pid_t tid) {
+  const auto registers = ptrace::registers(tid);
+  if (!registers || !arch::Native::leaving_syscall(*registers) ||
+      !arch::Native::returns_eintr(*registers) || !waits_with_other_mask(tid)) {
+    return false;
+  }
+  const auto masks = read_signal_masks(tid);
+  return masks &&
+         masks->have_effect((masks->thread_pending | masks->process_pending) & ~masks->blocked);
+}
+
 void SigtrapMask::send_held_trap(pid_t tid) {
   if (std::exchange(trap_is_held_, false)) {
     ::syscall(SYS_tkill, tid, SIGTRAP);

@@ -105,6 +105,9 @@ class SigtrapMask {
 /// The thread is in a call that waits with a mask of its own (sigsuspend, ppoll). A mask that is
 /// set now takes the place of that and of the program's.
 [[nodiscard]] bool waits_with_other_mask(pid_t tid);
+/// It does, and a signal is about to end the call: the mask stays as it is until the handler
+/// begins, else the call would fail with EINTR and the handler run some time later.
+[[nodiscard]] bool is_woken_with_other_mask(pid_t tid);
 
 /// What rt_sigprocmask makes of a mask; nothing where `how` is invalid. Pure.
 [[nodiscard]] std::optional<std::uint64_t> mask_after(std::uint64_t how, std::uint64_t before,

@@ -48,9 +48,10 @@ struct TracedProcess {
   bool ignores_sigtrap = false;  // so its program was started
   /// A child that shares its parent's memory (vfork) has set SIGTRAP to SIG_IGN, or to SIG_DFL.
   std::optional<bool> has_set_sigtrap_ignored;
-  bool was_given_up = false;  // by the instrument, which has nothing in its memory any more
-  bool is_named = false;      // by the user, or the instrument is to treat it so
-  core::TimePoint began;      // when we began to trace its program
+  bool was_given_up = false;     // by the instrument, which has nothing in its memory any more
+  bool is_named = false;         // by the user, or the instrument is to treat it so
+  core::TimePoint began;         // when we began to trace its program
+  core::TimePoint signals_read;  // see look_for_sigcont_handler()
 };
 
 /// A thread that we have seized.

@@ -210,7 +210,7 @@ void ExactCounter::on_user_stop(Tracee& tracee, UserStop /*stop*/, core::TimePoi
   }
   const Address pc = Native::pc(*registers);
   // A thread that is about to report a breakpoint begins there.
-  if (!trap_is_pending(code, tracee.id.tid, pc, false)) {
+  if (!trap_is_pending(code, tracee.id.tid, pc, false) && !is_let_go(tracee)) {
     begin_thread(tracee, pc, now);
   }
 }

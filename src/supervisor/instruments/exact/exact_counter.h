@@ -21,6 +21,8 @@ namespace sp::supervisor {
 struct ExactOptions {
   bool inserts_breakpoints = true;   // false: every instruction is a single step
   CodeAnalysis* collects = nullptr;  // CollectSwitch
+  /// Processes that could not outlive us while they are stepped are let go, and not counted.
+  bool only_survivors = false;
 };
 
 /// Counts every edge that threads take (--single), by breakpoints inserted ahead of them. Control
@@ -61,6 +63,7 @@ class ExactCounter final : public Instrument {
  private:
   void begin_thread(Tracee& tracee, core::Address pc, core::TimePoint now);
   void install_handler(const Tracee& tracee);
+  [[nodiscard]] bool is_let_go(Tracee& tracee);
   void on_breakpoint(Tracee& tracee, BreakpointSite& site, ptrace::Registers& registers,
                      core::TimePoint now);
   void on_gate(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& registers);

@@ -68,14 +68,31 @@ void ExactCounter::begin_thread(Tracee& tracee, Address pc, core::TimePoint now)
   flow_.enter(tracee, pc, now);
 }
 
+/// A stepped thread is in the stop of a SIGTRAP nearly all the time. If we were killed there, it
+/// would get that signal, which a handler of its own would take for another one.
+bool ExactCounter::is_let_go(Tracee& tracee) {
+  CountedCode& code = counted_code(*tracee.process);
+  if (!options_.only_survivors) {
+    return false;
+  }
+  if (!code.trap_handler().tried) {
+    install_handler(tracee);
+  }
+  const bool survives = code.trap_handler().is_installed;
+  tracee.let_go = tracee.let_go || !survives;
+  return !survives;
+}
+
 void ExactCounter::install_handler(const Tracee& tracee) {
   CountedCode& code = counted_code(*tracee.process);
   flow_.read_maps(*tracee.process, tracee.id);
   install_trap_handler(code, tracee.id.tid);
-  if (code.may_insert() && !code.trap_handler().is_installed) {
+  if (!code.trap_handler().is_installed && (code.may_insert() || options_.only_survivors)) {
+    core::log_note("process {} {}: {}", tracee.process->id.pid, reason_for_no_breakpoints(code),
+                   options_.only_survivors
+                       ? "it is let go and not counted (count such a program from its start: -c)"
+                       : "counting it by single steps, which is slower");
     code.disable();
-    core::log_note("process {} {}: counting it by single steps, which is slower",
-                   tracee.process->id.pid, reason_for_no_breakpoints(code));
   }
   syscalls_.insert_gates(tracee);
   unblock_in_handlers(code, tracee.id.tid);
