@@ -126,6 +126,9 @@ class Scan {
       if (use.reads) {
         references_.flag_returners.push_back(callee_.value());
       }
+      if (instruction.flow == core::Flow::ret || instruction.flow == core::Flow::jump) {
+        passed_on_.emplace_back(instruction.address.value(), callee_.value());
+      }
       if (use.reads || use.kills || instruction.flow != core::Flow::next) {
         callee_ = {};
       }
@@ -135,7 +138,8 @@ class Scan {
     }
   }
 
-  /// Where a function that returns flags goes on in another one, that returns them.
+  /// Where a function that returns flags goes on in another one, or returns those of one that it
+  /// has called, that one returns them, too.
   void add_tail_callees() {
     std::vector<std::uint64_t>& all = references_.flag_returners;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -145,11 +149,17 @@ class Scan {
       if (function == functions_.end()) {
         continue;
       }
-      for (const auto& jump : references_.jump_sources) {
-        const bool leaves = function->begin <= jump.from && jump.from < function->end;
-        if (leaves && std::find(all.begin(), all.end(), jump.to) == all.end()) {
-          all.push_back(jump.to);
+      const auto add_if_within = [&](std::uint64_t from, std::uint64_t to) {
+        const bool is_within = function->begin <= from && from < function->end;
+        if (is_within && std::find(all.begin(), all.end(), to) == all.end()) {
+          all.push_back(to);
         }
+      };
+      for (const auto& jump : references_.jump_sources) {
+        add_if_within(jump.from, jump.to);
+      }
+      for (const auto& [from, callee] : passed_on_) {
+        add_if_within(from, callee);
       }
     }
     std::sort(all.begin(), all.end());
@@ -212,6 +222,7 @@ class Scan {
   std::span<const core::CandidateFunction> functions_;
   const std::atomic<bool>& stop_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> constants_;  // [begin, end)
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> passed_on_;  // callees' flags: from, callee
   Address callee_;  // of the call behind which nothing has set flags yet
   core::CodeReferences references_;
 };

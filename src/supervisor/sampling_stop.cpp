@@ -14,7 +14,8 @@ namespace sp::supervisor {
 
 bool is_own_stop(const Tracee& tracee) {
   const auto info = ptrace::signal_info(tracee.id.tid);
-  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending;
+  const bool expected = tracee.slot != nullptr && tracee.slot->state == SlotState::stop_pending &&
+                        tracee.slot->by_signal;
   // At RLIMIT_SIGPENDING the kernel sends it without saying from whom.
   if (info && info->si_code == SI_USER && info->si_pid == 0 && info->si_uid == 0) {
     return expected;

@@ -178,7 +178,8 @@ void StopHandler::sample_and_resume(Tracee& tracee) {
     parts_.timer.sample_was_taken(parts_.sampler.fell_on_system_call(),
                                   parts_.sampler.found_it_asleep());
     SlotState asked = SlotState::stop_pending;
-    if (slot->state.compare_exchange_strong(asked, SlotState::idle) && slot->by_signal) {
+    const bool by_signal = slot->by_signal;  // once it is idle, it is the next stop's
+    if (slot->state.compare_exchange_strong(asked, SlotState::idle) && by_signal) {
       --slot->guard->stops_in_flight;
     }
     slot->has_come = false;

@@ -58,6 +58,17 @@ TEST(LetGo, is_a_program_that_single_steps_could_kill) {
   }
 }
 
+TEST(LetGo, is_nothing_that_has_breakpoints) {
+  Running program({target("handles_trap"), "late"});
+  ASSERT_TRUE(program.says("ready"));
+  const TempDir directory;
+  Running profiler(superprofiler(directory, {"--single", "-p", std::to_string(program.pid())}));
+  ::usleep(400'000);
+  program.close_input();
+  EXPECT_EQ(program.wait().out, "ready\n0 traps\n");
+  EXPECT_EQ(profiler.wait().exit_status(), 0);
+}
+
 TEST(RestartableSequences, end_though_breakpoints_are_in_them) {
   const std::string alone = sp::end_to_end::run({target("restartable")}).out;
   for (const Words& mode : modes()) {

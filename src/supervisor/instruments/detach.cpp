@@ -48,10 +48,8 @@ bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee, SigtrapMask
   const pid_t tid = tracee.id.tid;
   const auto registers = ptrace::registers(tid);
   const core::Address pc = registers ? arch::Native::pc(*registers) : core::Address{};
-  const bool needs_its_state =
-      registers && (is_in_handler(code, pc) || is_woken_with_other_mask(tid));
   if (registers && (trap_is_pending(code, tid, pc, stop.was_stepped) ||
-                    (needs_its_state && ptrace::interrupt(tid)))) {
+                    (is_in_handler(code, pc) && ptrace::interrupt(tid)))) {
     return false;
   }
   if (stop.may_call) {

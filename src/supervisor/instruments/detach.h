@@ -14,8 +14,8 @@ struct DetachStop {
 
 /// What is left to do for a thread that is to be detached, once its displaced step is cancelled and
 /// its process's breakpoints are removed: gives its signal mask back and, where nobody needs it any
-/// more, removes our memory from the process. False where one of our traps is pending, or a signal
-/// is about to end a wait: let the thread run, it comes back.
+/// more, removes our memory from the process. False where one of our traps is pending: let the
+/// thread run, it comes back.
 [[nodiscard]] bool prepare_to_detach(InstrumentedCode& code, const Tracee& tracee,
                                      SigtrapMask& mask, DetachStop stop);
 

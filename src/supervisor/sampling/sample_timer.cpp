@@ -154,7 +154,7 @@ void SampleTimer::place(CpuAffinity& affinity) {
   if (!options_.follow_cpu || running == nullptr) {
     return;
   }
-  if (requester_.uses_interrupts()) {
+  if (requester_.uses_interrupts() || minds_sigstop(*running->slot)) {
     affinity.server_interrupts();
   }
   if (scan_.busy_cpus() == 1) {

@@ -18,7 +18,7 @@ StopRequester::StopRequester(StopWith how, bool count_ticks, UserRequests& user_
       interrupts_only_(how == StopWith::interrupt) {}
 
 void StopRequester::request(const std::shared_ptr<SampleSlot>& slot, core::TimePoint since) {
-  const bool by_signal = !interrupts_only_ && slot->guard != nullptr && !slot->guard->minds_sigstop;
+  const bool by_signal = !interrupts_only_ && !minds_sigstop(*slot);
   if (slot->state != SlotState::idle) {
     return;
   }

@@ -64,6 +64,11 @@ struct SampleSlot {
 [[nodiscard]] std::string_view reread(core::UniqueFd& fd, const SampleSlot& slot, const char* name,
                                       std::span<char> buffer);
 
+/// It is stopped by PTRACE_INTERRUPT alone.
+[[nodiscard]] inline bool minds_sigstop(const SampleSlot& slot) {
+  return slot.guard == nullptr || slot.guard->minds_sigstop;
+}
+
 /// Ends the slot's pending stop, if there is one: the slot becomes `next`. Call it when the thread
 /// runs again, or will never stop again.
 inline void end_pending_stop(SampleSlot& slot, SlotState next) {

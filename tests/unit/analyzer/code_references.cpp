@@ -158,16 +158,21 @@ TEST_F(CodeReferencesX86, have_functions_whose_callers_read_the_flags_that_they_
   const auto found = in_code(
       "e81b000000 89c3 7c02 "  // 401000: call 401020; mov %eax, %ebx; jl
       "e822000000 85c0 7400 "  // 401009: call 401030; test %eax, %eax; je
-      "e829000000 c3 "         // 401012: call 401040; ret
+      "e840000000 c3 "         // 401012: call 401057; ret
       "9090909090909090 "
       "39f7 eb1c 909090909090909090909090 "  // 401020: cmp; jmp 401040
       "39f7 c3 90909090909090909090909090 "  // 401030: cmp; ret
-      "39f7 c3",                             // 401040: cmp; ret
+      "39f7 c3 90909090909090909090909090 "  // 401040: cmp; ret
+      "e8abffffff 7c00 "                     // 401050: call 401000; jl
+      "39f7 c3",                             // 401057: cmp; ret
       {{0x401000, 0x401018, {}},
        {0x401020, 0x401024, {}},
        {0x401030, 0x401033, {}},
-       {0x401040, 0x401043, {}}});
-  EXPECT_EQ(found.flag_returners, (Values{0x401020, 0x401040}));
+       {0x401040, 0x401043, {}},
+       {0x401050, 0x401057, {}},
+       {0x401057, 0x40105A, {}}});
+  // 401000 returns those of 401057.
+  EXPECT_EQ(found.flag_returners, (Values{0x401000, 0x401020, 0x401040, 0x401057}));
   EXPECT_FALSE(found.uses_counter_segment);
 }
 

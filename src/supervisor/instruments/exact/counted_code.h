@@ -85,6 +85,10 @@ class CountedCode : public InstrumentedCode {
   [[nodiscard]] bool has_gates() const { return has_gates_; }
   void set_has_gates(bool has_gates) { has_gates_ = has_gates; }
 
+  /// Its threads are not counted; decided once, before there are breakpoints.
+  [[nodiscard]] bool is_let_go() const { return is_let_go_; }
+  void let_go() { is_let_go_ = true; }
+
   [[nodiscard]] EdgeCounts& edges() { return edges_; }
   [[nodiscard]] CollectedFunctions& collected() { return collected_; }
   /// What was discovered and counted since the last call.
@@ -116,6 +120,7 @@ class CountedCode : public InstrumentedCode {
   std::unordered_multimap<core::Address, core::Address> open_;
   std::unordered_set<core::Address> returned_to_;  // from a system call
   std::unordered_set<core::Address> gates_;        // also those that were removed for good
+  bool is_let_go_ = false;
   bool has_gates_ = false;
   CollectedFunctions collected_;
   std::uint64_t times_written_ = 0;

@@ -72,15 +72,14 @@ void ExactCounter::begin_thread(Tracee& tracee, Address pc, core::TimePoint now)
 /// would get that signal, which a handler of its own would take for another one.
 bool ExactCounter::is_let_go(Tracee& tracee) {
   CountedCode& code = counted_code(*tracee.process);
-  if (!options_.only_survivors) {
-    return false;
-  }
-  if (!code.trap_handler().tried) {
+  if (options_.only_survivors && !code.trap_handler().tried) {
     install_handler(tracee);
+    if (!code.trap_handler().is_installed) {
+      code.let_go();
+    }
   }
-  const bool survives = code.trap_handler().is_installed;
-  tracee.let_go = tracee.let_go || !survives;
-  return !survives;
+  tracee.let_go = tracee.let_go || code.is_let_go();
+  return code.is_let_go();
 }
 
 void ExactCounter::install_handler(const Tracee& tracee) {
