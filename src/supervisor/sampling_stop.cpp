@@ -61,8 +61,8 @@ void look_for_sigcont_handler(TracedProcess& process, pid_t tid, core::TimePoint
   }
   process.signals_read = now;
   const auto masks = read_signal_masks(tid);
-  process.guard->minds_sigstop =
-      masks && ((masks->caught | masks->blocked) & signal_bit(SIGCONT)) != 0;
+  // Blocked it is in each program now and then: libc blocks all signals to start a process.
+  process.guard->minds_sigstop = masks && (masks->caught & signal_bit(SIGCONT)) != 0;
 }
 
 void end_group_stop(Tracee& tracee) {

@@ -18,7 +18,7 @@ void carry_over_stop(Tracee& tracee, const TracedProcess& process);
 /// this moment: the timer is paused, or the thread was in a group-stop.
 [[nodiscard]] bool stop_is_coming(const Tracee& tracee);
 
-/// Stops by SIGSTOP end for a process that has a handler of SIGCONT or blocks it. Reads a file of
+/// Stops by SIGSTOP end for a process that has a handler of SIGCONT. Reads a file of
 /// /proc, at most every 50 ms.
 void look_for_sigcont_handler(TracedProcess& process, pid_t tid, core::TimePoint now);
 
