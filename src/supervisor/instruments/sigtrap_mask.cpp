@@ -39,19 +39,26 @@ std::optional<Mask> mask_after(std::uint64_t how, Mask before, Mask given) {
   }
 }
 
-bool waits_with_other_mask(pid_t tid) {
+namespace {
+
+/// The kernel's masks of a thread that waits with another one than the program's.
+std::optional<SignalMasks> masks_of_wait(pid_t tid) {
   const auto masks = read_signal_masks(tid);
   const auto programs = ptrace::signal_mask(tid);
-  return masks && programs && masks->blocked != *programs;
+  return masks && programs && masks->blocked != *programs ? masks : std::nullopt;
 }
+
+}  // namespace
+
+bool waits_with_other_mask(pid_t tid) { return masks_of_wait(tid).has_value(); }
 
 bool is_woken_with_other_mask(pid_t tid) {
   const auto registers = ptrace::registers(tid);
   if (!registers || !arch::Native::leaving_syscall(*registers) ||
-      !arch::Native::returns_eintr(*registers) || !waits_with_other_mask(tid)) {
+      !arch::Native::returns_eintr(*registers)) {
     return false;
   }
-  const auto masks = read_signal_masks(tid);
+  const auto masks = masks_of_wait(tid);
   return masks &&
          masks->have_effect((masks->thread_pending | masks->process_pending) & ~masks->blocked);
 }
