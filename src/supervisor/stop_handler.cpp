@@ -69,7 +69,7 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
   }
   instrument.on_other_stop(tracee);
   bool is_kept = is_trap && !instrument.may_deliver_trap(tracee);
-  if (may_call_ && !is_kept) {
+  if (may_call_ && !is_kept && (delivery == nullptr || !stops_process(tracee, delivery->signal))) {
     instrument.on_user_stop(tracee, delivery != nullptr ? UserStop::signal : UserStop::interrupt,
                             parts_.run.reported_at);
     is_kept = is_trap && !instrument.may_deliver_trap(tracee);  // from now on we stand in for it
@@ -215,7 +215,11 @@ void StopHandler::let_run(Tracee& tracee, int signal, bool may_detach) {
   }
   if (!detach ||
       (parts_.instrument != nullptr && !parts_.instrument->make_detachable(tracee, may_call_))) {
-    (void)ptrace::resume(tracee.id.tid, signal);
+    if (detach) {
+      parts_.instrument->resume_to_detach(tracee, signal);
+    } else {
+      (void)ptrace::resume(tracee.id.tid, signal);
+    }
     return;
   }
   calls_.forget(tracee, signal);

@@ -94,7 +94,10 @@ StopReason wait_for_stop(pid_t tid, DeferredStop& deferred) {
   const auto* const delivery = std::get_if<SignalDelivery>(&status);
   if (delivery != nullptr && delivery->signal == SIGSTOP) {
     const auto info = ptrace::signal_info(tid);
-    (info && is_ours(*info) ? deferred.ours : deferred.of_others) = true;
+    const bool ours = info && is_ours(*info);
+    deferred.ours = deferred.ours || ours;
+    deferred.of_others = deferred.of_others || !ours;
+    deferred.is_to_be_delivered = !ours;
   }
   return delivery != nullptr && delivery->signal == SIGTRAP ? StopReason::step
                                                             : StopReason::something_else;
@@ -106,7 +109,7 @@ constexpr int kTries = 100;
 
 bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred) {
   for (int i = 0; i < kTries && !is_exiting(tid); ++i) {
-    if (!ptrace::resume_to_syscall(tid, 0)) {
+    if (!ptrace::resume_to_syscall(tid, deferred.take_signal())) {
       return false;
     }
     const StopReason reason = wait_for_stop(tid, deferred);
@@ -120,7 +123,7 @@ bool run_to_call(pid_t tid, StopReason side, DeferredStop& deferred) {
 bool run_to_interrupt(pid_t tid, DeferredStop& deferred) {
   for (int i = 0; i < kTries && !is_exiting(tid); ++i) {
     // Again each time: any other stop takes its place.
-    if (!ptrace::interrupt(tid) || !ptrace::resume(tid, 0)) {
+    if (!ptrace::interrupt(tid) || !ptrace::resume(tid, deferred.take_signal())) {
       return false;
     }
     const StopReason reason = wait_for_stop(tid, deferred);
@@ -142,7 +145,7 @@ int signal_to_be_delivered(pid_t tid) {
 
 bool step_over_call(pid_t tid, const ptrace::Registers& at_call, DeferredStop& deferred) {
   for (int i = 0; i < kTries && !is_exiting(tid); ++i) {
-    if (!ptrace::set_registers(tid, at_call) || !ptrace::step(tid, 0)) {
+    if (!ptrace::set_registers(tid, at_call) || !ptrace::step(tid, deferred.take_signal())) {
       return false;
     }
     const StopReason reason = wait_for_stop(tid, deferred);

@@ -135,7 +135,7 @@ core::Result<std::int64_t> call_by_stub(pid_t tid, Address place, const SavedThr
   (void)run_to_interrupt(tid, deferred);
   (void)ptrace::set_signal_mask(tid, before.mask);
   before.restore(tid);
-  deferred.send_again(tid);
+  deferred.end(tid);
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
   }
@@ -156,7 +156,7 @@ core::Result<std::int64_t> call_by_step(pid_t tid, Address place, const SavedThr
   const auto after = ptrace::registers(tid);
   before.restore(tid);
   (void)ptrace::set_signal_mask(tid, before.mask);
-  deferred.send_again(tid);
+  deferred.end(tid);
   if (!done || !after) {
     return core::fail("calling in the target", ESRCH);
   }
@@ -238,7 +238,7 @@ core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
   }
   const std::uint64_t space = core::kPageSize - place.value() % core::kPageSize;
   if (arch::Native::pc(before->registers) - place < space) {
-    deferred.send_again(tid);
+    deferred.end(tid);
     return core::fail("calling in the target",
                       EAGAIN);  // it still leaves the stub of an earlier call
   }
@@ -257,7 +257,7 @@ core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
     // It stands in the stop of a step now: without this the signal would come from nobody.
     (void)ptrace::set_signal_info(tid, *info);
   }
-  deferred.send_again(tid);
+  deferred.end(tid);
   return result;
 }
 

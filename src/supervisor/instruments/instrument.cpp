@@ -31,6 +31,10 @@ void Instrument::clean_child(TracedProcess& process, pid_t tid) {
   process.code_state = nullptr;
 }
 
+void Instrument::resume_to_detach(Tracee& tracee, int signal) {
+  (void)ptrace::resume(tracee.id.tid, signal);
+}
+
 bool Instrument::on_retired_trap(const Tracee& tracee) {
   return retire_trap(*instrumented_code(*tracee.process), tracee.id.tid);
 }

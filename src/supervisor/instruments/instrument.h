@@ -132,6 +132,10 @@ class Instrument {
   /// False where one of our traps is pending: let it run, it comes back.
   [[nodiscard]] virtual bool make_detachable(Tracee& tracee, bool may_call) = 0;
 
+  /// Lets a thread run that is not detachable in this stop, delivering `signal`. Where that begins
+  /// a handler from whose mask SIGTRAP was taken out, it is noted for the stop that follows.
+  virtual void resume_to_detach(Tracee& tracee, int signal);
+
   /// Adds the instrument's part to what is known of the run. Any thread.
   virtual void fill(core::RunFacts& facts) const = 0;
 

@@ -75,6 +75,12 @@ Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& regi
   return {origin, site};
 }
 
+bool is_at_handler(pid_t tid) {
+  const auto info = ptrace::signal_info(tid);
+  return info && info->si_signo == SIGTRAP &&
+         classify_trap({.si_code = Native::trap_code(*info)}) == TrapOrigin::handler_entry;
+}
+
 void mark_trap(pid_t tid, const ptrace::Registers& registers) {
   siginfo_t info{};
   info.si_signo = SIGTRAP;

@@ -41,6 +41,9 @@ struct Trap {
 [[nodiscard]] Trap trap_origin(BreakpointTable& code, pid_t tid,
                                const ptrace::Registers& registers);
 
+/// The thread is in the stop behind a step that has delivered a signal: a handler begins.
+[[nodiscard]] bool is_at_handler(pid_t tid);
+
 /// Writes pc and sp of a stop at a breakpoint into its siginfo (si_addr and the word behind it,
 /// which the kernel leaves empty). If we die before the thread runs on, the injected SIGTRAP
 /// handler reads them there: it must not go back to an instruction that we have executed for the

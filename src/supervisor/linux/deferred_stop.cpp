@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <utility>
+
+#include "supervisor/linux/ptrace.h"
 
 namespace sp::supervisor {
 namespace {
@@ -18,12 +21,16 @@ DeferredStop::DeferredStop() { ++g_begun; }
 
 DeferredStop::~DeferredStop() { ++g_ended; }
 
-void DeferredStop::send_again(pid_t tid) const {
+int DeferredStop::take_signal() { return std::exchange(is_to_be_delivered, false) ? SIGSTOP : 0; }
+
+void DeferredStop::end(pid_t tid) const {
   if (ours) {
     ::syscall(SYS_tkill, tid, SIGSTOP);
   }
-  if (of_others) {
-    ::kill(tid, SIGSTOP);
+  if (is_to_be_delivered) {
+    ::kill(tid, SIGSTOP);  // the thread was never resumed from it
+  } else if (of_others) {
+    (void)ptrace::interrupt(tid);
   }
 }
 

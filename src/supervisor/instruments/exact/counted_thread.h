@@ -30,7 +30,7 @@ struct CountedThread : ThreadState {
 
   /// A signal was delivered by a single step; the next stop shows whether it has a handler.
   bool delivering = false;
-  int delivered = 0;  // which one
+  bool delivers_hidden = false;  // SIGTRAP was taken out of the handler's mask (handler_masks.h)
   core::Address interrupted_at;
   struct Interrupted {
     core::Address at;
@@ -52,6 +52,12 @@ struct CountedThread : ThreadState {
     std::optional<core::AddressRange> written;  // through /proc/PID/mem
   };
   std::optional<Syscall> syscall;
+
+  /// The thread stands at the first instruction of the handler of the signal that was delivered.
+  void begin_handler(pid_t tid) {
+    (void)mask.unblock(tid);
+    mask.inherit(delivers_hidden);
+  }
 
   [[nodiscard]] bool counts() const { return counted && collects; }
 };

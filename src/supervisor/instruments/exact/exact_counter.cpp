@@ -1,5 +1,7 @@
 #include "supervisor/instruments/exact/exact_counter.h"
 
+#include <signal.h>
+
 #include <utility>
 
 #include "arch/native.h"
@@ -170,10 +172,7 @@ void ExactCounter::on_handler_entry(Tracee& tracee, const ptrace::Registers& reg
     thread.interrupted.erase(thread.interrupted.begin());  // handlers that are left by longjmp
   }
   thread.interrupted.push_back({thread.interrupted_at, thread.stepped});
-  (void)thread.mask.unblock(tracee.id.tid);
-  thread.mask.inherit(counted_code(*tracee.process)
-                          .signal_handlers()
-                          .is_hidden(static_cast<std::uint64_t>(thread.delivered)));
+  thread.begin_handler(tracee.id.tid);
   flow_.enter(tracee, Native::pc(registers), now, &registers);
   runner_.continue_thread(tracee);
 }
@@ -187,7 +186,9 @@ void ExactCounter::on_syscall(Tracee& tracee, core::TimePoint now) {
 void ExactCounter::on_other_stop(Tracee& tracee) {
   ++stops_;
   CountedThread& thread = counted_thread(tracee);
-  thread.delivering = false;
+  if (std::exchange(thread.delivering, false) && is_at_handler(tracee.id.tid)) {
+    thread.begin_handler(tracee.id.tid);
+  }
   if (thread.displaced.is_active()) {
     runner_.cancel_displaced(tracee);
   }
@@ -238,6 +239,14 @@ bool ExactCounter::make_detachable(Tracee& tracee, bool may_call) {
   }
   return prepare_to_detach(counted_code(*tracee.process), tracee, thread.mask,
                            {thread.begun, may_call});
+}
+
+void ExactCounter::resume_to_detach(Tracee& tracee, int signal) {
+  if (signal == 0 || signal == SIGTRAP) {
+    (void)ptrace::resume(tracee.id.tid, signal);
+  } else {
+    runner_.resume(tracee, signal);
+  }
 }
 
 void ExactCounter::fill(core::RunFacts& facts) const {

@@ -54,6 +54,7 @@ class ExactCounter final : public Instrument {
     return tracee.thread_state != nullptr && counted_thread(tracee).mask.blocks_trap();
   }
   [[nodiscard]] bool make_detachable(Tracee& tracee, bool may_call) override;
+  void resume_to_detach(Tracee& tracee, int signal) override;
   void fill(core::RunFacts& facts) const override;
 
  protected:

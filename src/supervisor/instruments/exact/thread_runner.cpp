@@ -102,7 +102,7 @@ void ThreadRunner::deliver_signal(Tracee& tracee, const ptrace::Registers& regis
     return;
   }
   thread.delivering = true;
-  thread.delivered = signal;
+  thread.delivers_hidden = code.signal_handlers().is_hidden(static_cast<std::uint64_t>(signal));
   (void)ptrace::step(tid, signal);
 }
 

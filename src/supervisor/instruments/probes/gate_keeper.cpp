@@ -11,6 +11,7 @@
 #include "supervisor/instruments/hidden_step.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/task_calls.h"
+#include "supervisor/instruments/trap_origin.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
@@ -143,8 +144,10 @@ bool GateKeeper::begin_delivery(Tracee& tracee, int signal) {
   }
   ProbedCode& code = probed_code(*tracee.process);
   probed_thread(tracee).mask.begin_delivery(tracee.id.tid);
-  const bool needs_stop = signal != SIGTRAP && code.trap_handler().is_installed &&
-                          code.may_insert() && code.signal_handlers().needs_stop(signal);
+  const bool is_hidden = code.signal_handlers().is_hidden(static_cast<std::uint64_t>(signal));
+  const bool needs_stop =
+      signal != SIGTRAP && code.trap_handler().is_installed &&
+      (is_hidden || (code.may_insert() && code.signal_handlers().needs_stop(signal)));
   if (needs_stop && !has_handler(tracee.id.tid, signal)) {
     // A step would last as long as the call that the thread goes back to, and, if it is stopped by
     // SIGSTOP, longer than we are there: its trap would end that call.
@@ -153,6 +156,7 @@ bool GateKeeper::begin_delivery(Tracee& tracee, int signal) {
   }
   const auto registers = needs_stop ? ptrace::registers(tracee.id.tid) : core::fail("");
   probed_thread(tracee).delivering = registers ? signal : 0;
+  probed_thread(tracee).delivers_hidden = is_hidden;
   if (registers) {
     probed_thread(tracee).delivered_at = Native::pc(*registers);
   }
@@ -168,12 +172,26 @@ void GateKeeper::end_delivery(Tracee& tracee, bool at_handler) {
     if (auto registers = ptrace::registers(tracee.id.tid)) {
       hide_step(probed_code(*tracee.process), tracee.id.tid, thread.delivered_at, *registers);
     }
-  } else if (probed_code(*tracee.process).may_insert()) {
-    const SignalHandlers& handlers = probed_code(*tracee.process).signal_handlers();
-    const bool blocks = handlers.is_hidden(static_cast<std::uint64_t>(signal));
-    kind = thread.mask.enter_handler(tracee.id.tid, blocks) ? Kind::blocks_trap : Kind::leaves_trap;
+  } else {
+    kind = thread.mask.enter_handler(tracee.id.tid, thread.delivers_hidden) ? Kind::blocks_trap
+                                                                            : Kind::leaves_trap;
+    if (!probed_code(*tracee.process).may_insert()) {
+      thread.mask.restore(tracee.id.tid);
+    }
   }
   probed_code(*tracee.process).signal_handlers().learn(signal, kind);
+}
+
+bool GateKeeper::break_off_delivery(Tracee& tracee) {
+  ProbedThread& thread = probed_thread(tracee);
+  if (thread.delivering == 0) {
+    return false;
+  }
+  if (is_at_handler(tracee.id.tid)) {
+    end_delivery(tracee, true);
+  }
+  thread.delivering = 0;
+  return true;
 }
 
 }  // namespace sp::supervisor

@@ -23,6 +23,9 @@ class GateKeeper {
   [[nodiscard]] static bool begin_delivery(Tracee& tracee, int signal);
   /// That step has ended, at a handler or, `at_handler` false, somewhere else.
   static void end_delivery(Tracee& tracee, bool at_handler);
+  /// The thread is in another stop than on_trap() has to do with. True where there was a delivery:
+  /// it is at an end.
+  static bool break_off_delivery(Tracee& tracee);
 
  private:
   enum class Made { no, yes };

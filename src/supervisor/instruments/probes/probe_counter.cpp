@@ -212,7 +212,7 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
     thread.stopped_at = core::Clock::now();
   }
   thread.was_stepped = thread.was_stepped || thread.displaced.is_active() || thread.window ||
-                       std::exchange(thread.delivering, 0) != 0;
+                       GateKeeper::break_off_delivery(tracee);
   if (thread.displaced.is_active()) {
     thread.displaced.cancel(code, tracee.id.tid);
   } else {

@@ -89,6 +89,7 @@ class ProbeCounter final : public Instrument {
     return tracee.thread_state != nullptr && probed_thread(tracee).mask.blocks_trap();
   }
   [[nodiscard]] bool make_detachable(Tracee& tracee, bool may_call) override;
+  void resume_to_detach(Tracee& tracee, int signal) override;
   void restore(const TracedProcess& process) override;
   void fill(core::RunFacts& facts) const override;
 

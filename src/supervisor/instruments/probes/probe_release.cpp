@@ -108,6 +108,11 @@ bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
                            {thread.was_stepped, may_call});
 }
 
+void ProbeCounter::resume_to_detach(Tracee& tracee, int signal) {
+  const bool is_stepped = signal != 0 && GateKeeper::begin_delivery(tracee, signal);
+  (void)(is_stepped ? ptrace::step(tracee.id.tid, signal) : ptrace::resume(tracee.id.tid, signal));
+}
+
 void ProbeCounter::fill(core::RunFacts& facts) const {
   core::Probing& probing = facts.probing.emplace();
   counter_.fill(probing);

@@ -45,6 +45,7 @@ struct ProbedThread : ThreadState {
   /// A signal is being delivered with a step, to the first instruction of its handler.
   int delivering = 0;
   core::Address delivered_at;    // pc before that step
+  bool delivers_hidden = false;  // SIGTRAP was taken out of the handler's mask (handler_masks.h)
   bool clears_handlers = false;  // the task that it is about to make has no SIGTRAP handler
   struct Hit {
     core::TimePoint begin;  // heard of
