@@ -42,6 +42,9 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
   may_call_ = delivery != nullptr || std::holds_alternative<InterruptStop>(status);
   if (parts_.run.releasing) {
     instrument.on_other_stop(tracee);
+    if (is_at_syscall) {
+      instrument.on_syscall_to_detach(tracee);
+    }
     // Detached in front of a call it would make it with a signal pending that is none. At an
     // interrupt stop the call can be made again.
     if (is_at_syscall && ptrace::interrupt(tracee.id.tid)) {

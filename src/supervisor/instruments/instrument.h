@@ -132,6 +132,8 @@ class Instrument {
   /// False where one of our traps is pending: let it run, it comes back.
   [[nodiscard]] virtual bool make_detachable(Tracee& tracee, bool may_call) = 0;
 
+  /// After restore() and on_other_stop(): a system-call stop.
+  virtual void on_syscall_to_detach(Tracee& /*tracee*/) {}
   /// Lets a thread run that is not detachable in this stop, delivering `signal`. Where that begins
   /// a handler from whose mask SIGTRAP was taken out, it is noted for the stop that follows.
   virtual void resume_to_detach(Tracee& tracee, int signal);

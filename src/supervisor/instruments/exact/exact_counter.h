@@ -55,6 +55,7 @@ class ExactCounter final : public Instrument {
   }
   [[nodiscard]] bool make_detachable(Tracee& tracee, bool may_call) override;
   void resume_to_detach(Tracee& tracee, int signal) override;
+  void on_syscall_to_detach(Tracee& tracee) override { SyscallEffects::on_stop_to_detach(tracee); }
   void fill(core::RunFacts& facts) const override;
 
  protected:

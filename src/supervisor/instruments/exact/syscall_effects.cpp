@@ -107,17 +107,14 @@ void SyscallEffects::on_exit(Tracee& tracee, Address pc, std::int64_t result, co
   CountedThread& thread = counted_thread(tracee);
   const auto syscall = std::exchange(thread.syscall, std::nullopt);
   const std::string_view name = syscall ? name_of(syscall->request) : std::string_view{};
-  if (still_has_own_mask(name, result)) {
-    thread.mask.show(tracee.id.tid);
-  } else if (depends_on_mask(name) && !syscall->emulated) {
-    (void)thread.mask.unblock(tracee.id.tid);
+  if (syscall) {
+    after_mask_and_action(tracee, *syscall, result);
   }
   if (name == "rt_sigreturn") {
     on_sigreturn(tracee, pc, now);
     return;
   }
   if (syscall) {
-    after_sigaction(tracee, *syscall, result);
     after_maps_change(tracee, syscall->request, result);
     if (syscall->written) {
       forget_written(tracee, *syscall->written);  // what was read of it meanwhile may be older
@@ -128,6 +125,35 @@ void SyscallEffects::on_exit(Tracee& tracee, Address pc, std::int64_t result, co
     flow_.enter(tracee, pc, now);  // the block that the call was to end is forgotten
   }
   FlowRecorder::return_from_syscall(tracee, pc);
+}
+
+void SyscallEffects::on_stop_to_detach(Tracee& tracee) {
+  CountedThread& thread = counted_thread(tracee);
+  const auto stop = ptrace::syscall_stop(tracee.id.tid);
+  if (stop && stop->side == ptrace::SyscallStop::Side::entry) {
+    CountedThread::Syscall& syscall = thread.syscall.emplace();
+    syscall.request = {stop->number, stop->arguments};
+    before_sigaction(tracee, syscall);
+    if (depends_on_mask(name_of(syscall.request))) {
+      thread.mask.block_again(tracee.id.tid);
+    }
+  } else if (stop && stop->side == ptrace::SyscallStop::Side::exit) {
+    if (const auto syscall = std::exchange(thread.syscall, std::nullopt)) {
+      after_mask_and_action(tracee, *syscall, stop->result);
+    }
+  }
+}
+
+void SyscallEffects::after_mask_and_action(Tracee& tracee, const CountedThread::Syscall& syscall,
+                                           std::int64_t result) {
+  SigtrapMask& mask = counted_thread(tracee).mask;
+  const std::string_view name = name_of(syscall.request);
+  if (still_has_own_mask(name, result)) {
+    mask.show(tracee.id.tid);
+  } else if (depends_on_mask(name) && !syscall.emulated) {
+    (void)mask.unblock(tracee.id.tid);
+  }
+  after_sigaction(tracee, syscall, result);
 }
 
 void SyscallEffects::on_sigreturn(Tracee& tracee, Address pc, core::TimePoint now) {

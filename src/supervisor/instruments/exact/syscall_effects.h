@@ -23,6 +23,8 @@ class SyscallEffects {
   void insert_gates(const Tracee& tracee);
   /// The thread is in a system-call stop.
   void on_stop(Tracee& tracee, core::TimePoint now);
+  /// The same once the process is to be detached: what the call changes is the program's own.
+  static void on_stop_to_detach(Tracee& tracee);
   /// The thread stands at a gate (CountedCode::insert_gate()). False where the call is another one
   /// than it was then: it is to be made.
   [[nodiscard]] static bool emulate_at_gate(Tracee& tracee, const BreakpointSite& gate,
@@ -31,6 +33,8 @@ class SyscallEffects {
  private:
   void on_entry(Tracee& tracee, const SyscallRequest& request);
   void on_exit(Tracee& tracee, core::Address pc, std::int64_t result, core::TimePoint now);
+  static void after_mask_and_action(Tracee& tracee, const CountedThread::Syscall& syscall,
+                                    std::int64_t result);
   void on_sigreturn(Tracee& tracee, core::Address pc, core::TimePoint now);
   [[nodiscard]] static bool emulate_mask_change(Tracee& tracee, const SyscallRequest& request);
   std::optional<core::AddressRange> before_memory_access(const Tracee& tracee,
