@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "supervisor/linux/proc_files.h"
 
@@ -43,7 +44,12 @@ bool TrapDrain::check_thread(pid_t tid) {
     const auto where = read_syscall(tid);
     return where && !is_within_(where->pc);
   }
-  return state == 'S' || now - waiting_[tid] >= enough_;
+  if (state == 'S' || now - waiting_[tid] >= enough_) {
+    return true;
+  }
+  // The parent of a vfork waits like that for as long as its child takes, which may wait for us.
+  const auto call = state == 'D' ? read_syscall(tid) : std::nullopt;
+  return call && call->number >= 0;
 }
 
 }  // namespace sp::supervisor

@@ -12,7 +12,7 @@ namespace sp::supervisor {
 /// After the breakpoints of a process were removed: tells when all threads that had hit one have
 /// been through the injected SIGTRAP handler, which sends them back to the original instruction
 /// (breakpoints/trap_handler.h). They cannot be told from other threads, so it waits for every
-/// thread: until it sleeps in a system call with no SIGTRAP pending, or has used CPU time since.
+/// thread: until it waits in a system call with no SIGTRAP pending, or has used CPU time since.
 /// Under load that takes seconds: a thread may lose its CPU before the handler's first instruction.
 class TrapDrain {
  public:

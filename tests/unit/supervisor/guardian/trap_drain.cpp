@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "supervisor/linux/proc_files.h"
+
 namespace sp::supervisor {
 namespace {
 
@@ -47,6 +49,48 @@ TEST(TrapDrain, does_not_wait_for_a_thread_that_is_stopped_elsewhere) {
   TrapDrain there(child.pid(), kEnough, [at](std::uint64_t pc) { return pc == at; });
   EXPECT_FALSE(there.check());
   EXPECT_FALSE(TrapDrain(child.pid(), kEnough).check()) << "it does not look where threads stand";
+}
+
+/// Waits in vfork for a child that waits for ever.
+class WaitingParent {
+ public:
+  WaitingParent() : pid_(::fork()) {
+    if (pid_ == 0) {
+      ::setpgid(0, 0);
+      if (::vfork() == 0) {  // NOLINT(clang-analyzer-*): that is what is looked at
+        for (;;) {
+          ::pause();
+        }
+      }
+      ::_exit(0);
+    }
+  }
+  WaitingParent(const WaitingParent&) = delete;
+  WaitingParent& operator=(const WaitingParent&) = delete;
+  ~WaitingParent() {
+    ::kill(-pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] bool waits() const {
+    for (int look = 0; look < 3000; ++look) {
+      const auto stat = read_stat(pid_);
+      if (stat && stat->state == 'D') {
+        return true;
+      }
+      ::usleep(10'000);
+    }
+    return false;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+TEST(TrapDrain, does_not_wait_for_the_parent_of_a_vfork) {
+  const WaitingParent parent;
+  ASSERT_TRUE(parent.waits());
+  EXPECT_TRUE(TrapDrain(parent.pid()).check());
 }
 
 TEST(TrapDrain, is_over_with_the_process) {
