@@ -27,14 +27,6 @@ bool is_own_stop(const Tracee& tracee) {
   return info->si_pid == ::getpid() || (info->si_pid == 0 && expected);
 }
 
-bool stops_process(const Tracee& tracee, int signal) {
-  if (signal == SIGSTOP) {
-    return !is_own_stop(tracee);
-  }
-  const bool may_stop = signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-  return may_stop && !has_handler(tracee.id.tid, signal);
-}
-
 void carry_over_stop(Tracee& tracee, const TracedProcess& process) {
   if (tracee.slot == nullptr) {
     tracee.slot = std::make_shared<SampleSlot>(process.id, tracee.id);  // for this stop alone

@@ -9,10 +9,6 @@ namespace sp::supervisor {
 /// The thread is in a signal-delivery stop of SIGSTOP: true where we sent the signal for a sample.
 [[nodiscard]] bool is_own_stop(const Tracee& tracee);
 
-/// The thread is in the delivery of this signal, which stops its process and is none of ours. It
-/// executes nothing before that: a SIGCONT that came meanwhile would be undone by the stop.
-[[nodiscard]] bool stops_process(const Tracee& tracee, int signal);
-
 /// A SIGSTOP that was sent to the thread before its exec is still pending: `tracee` is the thread
 /// of the new program, `process` its process.
 void carry_over_stop(Tracee& tracee, const TracedProcess& process);

@@ -72,7 +72,7 @@ bool StopHandler::on_instrument_stop(Tracee& tracee, const WaitStatus& status) {
   }
   instrument.on_other_stop(tracee);
   bool is_kept = is_trap && !instrument.may_deliver_trap(tracee);
-  if (may_call_ && !is_kept && (delivery == nullptr || !stops_process(tracee, delivery->signal))) {
+  if (may_call_ && !is_kept) {
     instrument.on_user_stop(tracee, delivery != nullptr ? UserStop::signal : UserStop::interrupt,
                             parts_.run.reported_at);
     is_kept = is_trap && !instrument.may_deliver_trap(tracee);  // from now on we stand in for it

@@ -234,6 +234,7 @@ core::Result<std::int64_t> remote_syscall(pid_t tid, Address place, long number,
   const bool is_resolved = signal_to_be_delivered(tid) != 0 || resolve_restart(tid, deferred);
   const auto before = is_resolved ? SavedThread::of(tid) : std::nullopt;
   if (!before) {
+    deferred.end(tid);
     return core::fail("calling in the target", ESRCH);
   }
   const std::uint64_t space = core::kPageSize - place.value() % core::kPageSize;

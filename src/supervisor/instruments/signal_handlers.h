@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "supervisor/breakpoints/breakpoint_table.h"
 #include "supervisor/linux/proc_files.h"
@@ -65,6 +66,10 @@ class SignalHandlers {
   /// The program's actions by signal, of those that are hidden.
   [[nodiscard]] const Actions& hidden() const { return hidden_; }
   [[nodiscard]] bool is_hidden(std::uint64_t signal) const { return hidden_.contains(signal); }
+  [[nodiscard]] std::optional<core::Address> hidden_handler(std::uint64_t signal) const {
+    const auto it = hidden_.find(signal);
+    return it != hidden_.end() ? std::optional(core::Address{it->second.handler}) : std::nullopt;
+  }
   void show_all() { hidden_.clear(); }
   /// The action that the kernel has for a signal, as the program has set it.
   [[nodiscard]] SignalAction as_set(std::uint64_t signal, const SignalAction& kernels) const {

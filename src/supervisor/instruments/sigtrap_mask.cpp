@@ -159,6 +159,13 @@ void SigtrapMask::restore(pid_t tid) {
   send_held_trap(tid);
 }
 
+void SigtrapMask::leave_to_program(pid_t tid) {
+  block_again(tid);
+  if (!trap_is_held_) {
+    *this = SigtrapMask(MaskChanges::unseen);
+  }
+}
+
 void SigtrapMask::give_back(pid_t tid) {
   leave_handlers(tid);
   const auto mask = ptrace::signal_mask(tid);

@@ -68,6 +68,8 @@ class SigtrapMask {
   }
   /// The thread is about to be detached.
   void give_back(pid_t tid);
+  /// block_again(), and nothing is left to be given back; but for a signal that waits.
+  void leave_to_program(pid_t tid);
   /// block_again() for good: from now on the kernel alone has the mask, and the signal that waits.
   void restore(pid_t tid);
 

@@ -32,7 +32,7 @@ SampleTimer::SampleTimer(SampleTimerOptions options, SampleSlots& slots, CostMet
       wakeup_(wakeup),
       requester_(options.stop_with, options.wall, user_requests, wakeup),
       scan_(slots, options.interval, options.wall, events, counts_),
-      plan_(options.interval, options.overhead_percent, meter, counts_),
+      plan_(options.interval, options.overhead_percent, !options.wall, meter, counts_),
       ticker_scan_(scan_) {}
 
 void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<pid_t> avoiding) {
@@ -112,12 +112,12 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
       affinity.spread();  // the results are written on whatever CPU is free
       return now + kIdleRound;
     }
-    plan_.account(now, scan_.scan(now), affinity.cpus());
+    plan_.account(now, scan_.scan(now), affinity.cpus(), again_);
     place(affinity);
     requester_.add_ticks(scan_.running().size());
     if (!scan_.running().empty() && !ticker_) {
       asked = scan_.any_running();
-      requester_.request(asked, now);
+      requester_.request(asked, now, plan_.weight());
     }
   }
   const core::TimePoint next = plan_.next(planned, now, scan_.busy_cpus(), ticks_on_target_cpu_);

@@ -17,14 +17,14 @@ StopRequester::StopRequester(StopWith how, bool count_ticks, UserRequests& user_
       wakeup_(wakeup),
       interrupts_only_(how == StopWith::interrupt) {}
 
-void StopRequester::request(const std::shared_ptr<SampleSlot>& slot, core::TimePoint since) {
+void StopRequester::request(const std::shared_ptr<SampleSlot>& slot, core::TimePoint since,
+                            std::uint64_t ticks) {
   const bool by_signal = !interrupts_only_ && !minds_sigstop(*slot);
   if (slot->state != SlotState::idle) {
     return;
   }
-  if (count_ticks_) {
-    slot->ticks = std::max<std::uint64_t>(std::exchange(uncounted_ticks_, 0), 1);
-  }
+  slot->ticks =
+      count_ticks_ ? std::max<std::uint64_t>(std::exchange(uncounted_ticks_, 0), 1) : ticks;
   slot->stop_requested_at = since.time_since_epoch().count();
   slot->by_signal = by_signal;
   if (by_signal) {

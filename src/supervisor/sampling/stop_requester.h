@@ -29,7 +29,9 @@ class StopRequester {
   /// So many running threads were seen at this tick.
   void add_ticks(std::uint64_t ticks) { uncounted_ticks_ += ticks; }
   /// Does nothing unless the slot is idle. The time since `since` is charged as the stop's latency.
-  void request(const std::shared_ptr<SampleSlot>& slot, core::TimePoint since);
+  /// The sample stands for `ticks`, unless those are counted here.
+  void request(const std::shared_ptr<SampleSlot>& slot, core::TimePoint since,
+               std::uint64_t ticks = 1);
 
   /// Any thread; takes the lock.
   void pause();

@@ -3,7 +3,9 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace sp::supervisor {
 namespace {
@@ -18,26 +20,35 @@ core::Duration own_cpu_time() {
 
 }  // namespace
 
-TickPlan::TickPlan(core::Duration interval, double budget_percent, const CostMeter& meter,
-                   TickCounts& counts)
+TickPlan::TickPlan(core::Duration interval, double budget_percent, bool spaces_out,
+                   const CostMeter& meter, TickCounts& counts)
     : throttle_(interval, budget_percent),
       budget_(budget_percent / 100),
       meter_(meter),
       counts_(counts),
-      random_(std::random_device{}()) {}
+      random_(std::random_device{}()),
+      spaces_out_(spaces_out),
+      idle_(core::Clock::now()) {}
 
 void TickPlan::begin(core::TimePoint first) {
   last_tick_ = first;
   window_start_ = first;
+  idle_ = IdlePace(first);
 }
 
-void TickPlan::account(core::TimePoint now, const ThreadScan::Seen& seen, int cpus) {
+void TickPlan::account(core::TimePoint now, const ThreadScan::Seen& seen, int cpus, bool again) {
   if (seen.report_was_dropped) {
     dropped_ = true;
   }
   const core::Duration gap = now - last_tick_;
   last_tick_ = now;
-  ++counts_.ticks;
+  if (!again) {
+    left_over_ += stretch_;
+    weight_ = static_cast<std::uint64_t>(left_over_);
+    left_over_ -= static_cast<double>(weight_);
+  }
+  counts_.ticks += again ? 1 : weight_;
+  idle_.saw(now, seen.on_cpu > 0, seen.scanned, core::Duration{counts_.target_cpu});
   counts_.ticking += gap.count();
   const double running =
       seen.scanned == 0
@@ -69,9 +80,13 @@ core::TimePoint TickPlan::next(core::TimePoint planned, core::TimePoint now, std
   const core::Duration mean =
       throttle_.interval(meter_.per_stop(), own_share_ + taken_by_others()) /
       static_cast<std::int64_t>(busy_cpus);
+  const double before =
+      std::exchange(stretch_, spaces_out_ && !by_ticker ? idle_.stretch(now, mean) : 1);
+  const core::Duration spaced{
+      static_cast<std::int64_t>(static_cast<double>(mean.count()) * stretch_)};
   // Counted from the planned time, so that a late wake-up does not lower the rate; a long delay (we
   // were stopped) is not made up for.
-  const core::TimePoint next = std::max(planned + jittered(mean), now - 2 * mean);
+  const core::TimePoint next = std::max(planned + gap(spaced, before > 1), now - 2 * spaced);
   return by_ticker ? std::max(next, now + 3 * kTickerLead) : next;
 }
 
@@ -82,11 +97,18 @@ double TickPlan::taken_by_others() const {
   return std::min(others_share_ + following, kMost * budget_);
 }
 
-core::Duration TickPlan::jittered(core::Duration mean) {
-  // Uniform in [0, 2U): the mean is U, and no period of the target can stay in step with it.
-  std::uniform_int_distribution<std::int64_t> gap(0,
-                                                  std::max<std::int64_t>(2 * mean.count() - 1, 0));
-  return core::Duration{gap(random_)};
+core::Duration TickPlan::gap(core::Duration mean, bool after_spaced) {
+  const auto length = static_cast<double>(mean.count());
+  if (stretch_ > 1) {
+    // Only of a Poisson process may the rate depend on what its last events have found.
+    std::exponential_distribution<double> gap(1 / length);
+    return core::Duration{static_cast<std::int64_t>(gap(random_))};
+  }
+  std::uniform_real_distribution<double> part(0, 1);
+  // Uniform in [0, 2U): the mean is U, and no period of the target can stay in step with it. Behind
+  // a spaced tick, what is left of such a gap at a random moment.
+  return core::Duration{static_cast<std::int64_t>(
+      2 * length * (after_spaced ? 1 - std::sqrt(part(random_)) : part(random_)))};
 }
 
 }  // namespace sp::supervisor

@@ -12,6 +12,7 @@
 #include "supervisor/instruments/hidden_step.h"
 #include "supervisor/instruments/sigtrap_action.h"
 #include "supervisor/instruments/trap_origin.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 
@@ -242,7 +243,7 @@ bool ExactCounter::make_detachable(Tracee& tracee, bool may_call) {
 }
 
 void ExactCounter::resume_to_detach(Tracee& tracee, int signal) {
-  if (signal == 0 || signal == SIGTRAP) {
+  if (signal == 0 || signal == SIGTRAP || !has_handler(tracee.id.tid, signal)) {
     (void)ptrace::resume(tracee.id.tid, signal);
   } else {
     runner_.resume(tracee, signal);

@@ -144,10 +144,10 @@ bool GateKeeper::begin_delivery(Tracee& tracee, int signal) {
   }
   ProbedCode& code = probed_code(*tracee.process);
   probed_thread(tracee).mask.begin_delivery(tracee.id.tid);
-  const bool is_hidden = code.signal_handlers().is_hidden(static_cast<std::uint64_t>(signal));
+  const auto hidden = code.signal_handlers().hidden_handler(static_cast<std::uint64_t>(signal));
   const bool needs_stop =
       signal != SIGTRAP && code.trap_handler().is_installed &&
-      (is_hidden || (code.may_insert() && code.signal_handlers().needs_stop(signal)));
+      (hidden || (code.may_insert() && code.signal_handlers().needs_stop(signal)));
   if (needs_stop && !has_handler(tracee.id.tid, signal)) {
     // A step would last as long as the call that the thread goes back to, and, if it is stopped by
     // SIGSTOP, longer than we are there: its trap would end that call.
@@ -156,7 +156,7 @@ bool GateKeeper::begin_delivery(Tracee& tracee, int signal) {
   }
   const auto registers = needs_stop ? ptrace::registers(tracee.id.tid) : core::fail("");
   probed_thread(tracee).delivering = registers ? signal : 0;
-  probed_thread(tracee).delivers_hidden = is_hidden;
+  probed_thread(tracee).hidden_handler = hidden;
   if (registers) {
     probed_thread(tracee).delivered_at = Native::pc(*registers);
   }
@@ -173,10 +173,15 @@ void GateKeeper::end_delivery(Tracee& tracee, bool at_handler) {
       hide_step(probed_code(*tracee.process), tracee.id.tid, thread.delivered_at, *registers);
     }
   } else {
-    kind = thread.mask.enter_handler(tracee.id.tid, thread.delivers_hidden) ? Kind::blocks_trap
-                                                                            : Kind::leaves_trap;
+    // It may be another one by now, where nobody sees it being set any more.
+    const auto registers = ptrace::registers(tracee.id.tid);
+    const bool is_hidden =
+        thread.hidden_handler && registers && Native::pc(*registers) == *thread.hidden_handler;
+    kind =
+        thread.mask.enter_handler(tracee.id.tid, is_hidden) ? Kind::blocks_trap : Kind::leaves_trap;
     if (!probed_code(*tracee.process).may_insert()) {
-      thread.mask.restore(tracee.id.tid);
+      thread.mask.leave_to_program(tracee.id.tid);
+      thread.mask_is_known = false;
     }
   }
   probed_code(*tracee.process).signal_handlers().learn(signal, kind);

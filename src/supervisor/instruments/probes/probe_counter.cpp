@@ -211,8 +211,9 @@ void ProbeCounter::on_other_stop(Tracee& tracee) {
   if (trace_) {
     thread.stopped_at = core::Clock::now();
   }
-  thread.was_stepped = thread.was_stepped || thread.displaced.is_active() || thread.window ||
-                       GateKeeper::break_off_delivery(tracee);
+  const bool was_delivery = GateKeeper::break_off_delivery(tracee);
+  thread.was_stepped =
+      thread.was_stepped || thread.displaced.is_active() || thread.window || was_delivery;
   if (thread.displaced.is_active()) {
     thread.displaced.cancel(code, tracee.id.tid);
   } else {

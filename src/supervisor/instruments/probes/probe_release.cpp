@@ -1,8 +1,12 @@
+#include <signal.h>
+
 #include "supervisor/instruments/detach.h"
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
 #include "supervisor/instruments/probes/probe_counter.h"
+#include "supervisor/instruments/probes/probe_maintenance.h"
 #include "supervisor/instruments/probes/written_probes.h"
+#include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
 
@@ -109,6 +113,10 @@ bool ProbeCounter::make_detachable(Tracee& tracee, bool may_call) {
 }
 
 void ProbeCounter::resume_to_detach(Tracee& tracee, int signal) {
+  const pid_t tid = tracee.id.tid;
+  if (signal != 0 && signal != SIGTRAP && has_handler(tid, signal) && !waits_with_other_mask(tid)) {
+    give_mask_back(tracee);  // the handler's return shall find it
+  }
   const bool is_stepped = signal != 0 && GateKeeper::begin_delivery(tracee, signal);
   (void)(is_stepped ? ptrace::step(tracee.id.tid, signal) : ptrace::resume(tracee.id.tid, signal));
 }

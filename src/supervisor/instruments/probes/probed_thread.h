@@ -44,8 +44,9 @@ struct ProbedThread : ThreadState {
   bool mask_is_known = false;  // SIGTRAP was unblocked, if it was blocked
   /// A signal is being delivered with a step, to the first instruction of its handler.
   int delivering = 0;
-  core::Address delivered_at;    // pc before that step
-  bool delivers_hidden = false;  // SIGTRAP was taken out of the handler's mask (handler_masks.h)
+  core::Address delivered_at;  // pc before that step
+  /// The handler of that signal, if SIGTRAP was taken out of its mask (handler_masks.h).
+  std::optional<core::Address> hidden_handler;
   bool clears_handlers = false;  // the task that it is about to make has no SIGTRAP handler
   struct Hit {
     core::TimePoint begin;  // heard of

@@ -24,7 +24,7 @@ struct TickPlanOf100us : ::testing::Test {
   const core::TimePoint start = core::Clock::now();
   const CostMeter meter;
   TickCounts counts;
-  TickPlan plan{microseconds(100), 0, meter, counts};
+  TickPlan plan{microseconds(100), 0, true, meter, counts};
 };
 
 TEST_F(TickPlanOf100us, spreads_ticks_evenly_over_two_intervals) {
@@ -62,6 +62,50 @@ TEST_F(TickPlanOf100us, ticks_less_often_after_a_window_with_dropped_samples) {
   EXPECT_NEAR(static_cast<double>(mean_gap(1).count()), 225'000, 11'000);
 }
 
+/// The ticks of a target that computes for the first `busy` of each `period`, for `all`.
+struct Ticks {
+  std::uint64_t made = 0;
+  std::uint64_t weights = 0;         // of all
+  std::uint64_t weights_on_cpu = 0;  // of those that found it computing
+};
+Ticks ticks_of(core::Duration busy, core::Duration period, core::Duration all) {
+  const core::TimePoint start = core::Clock::now();
+  const CostMeter meter;
+  TickCounts counts;
+  TickPlan plan(microseconds(100), 0, true, meter, counts);
+  plan.begin(start);
+  Ticks ticks;
+  for (core::TimePoint now = start; now < start + all;) {
+    const core::Duration since = now - start;
+    const bool computes = since % period < busy;
+    counts.target_cpu = (since / period * busy + std::min(since % period, busy)).count();
+    plan.account(now, {1, 1, computes ? 1U : 0U, false}, 2);
+    ++ticks.made;
+    ticks.weights += plan.weight();
+    ticks.weights_on_cpu += computes ? plan.weight() : 0;
+    now = plan.next(now, now, 1, false);
+  }
+  EXPECT_EQ(counts.ticks, ticks.weights);
+  return ticks;
+}
+
+TEST(TickPlan, spaces_out_the_ticks_of_a_sleeper_each_of_which_stands_for_many) {
+  const Ticks ticks = ticks_of({}, seconds(1), seconds(100));
+  EXPECT_LT(ticks.made, 70'000U);  // of a million; 20,000 of these while it may have been busy
+  EXPECT_NEAR(static_cast<double>(ticks.weights), 1e6, 2e4);
+}
+
+TEST(TickPlan, finds_a_target_that_computes_now_and_then_as_often_as_by_ticks_without_pause) {
+  const Ticks ticks = ticks_of(microseconds(300), milliseconds(37), seconds(1000));
+  EXPECT_LT(ticks.made, 3'000'000U);  // of ten million
+  EXPECT_NEAR(static_cast<double>(ticks.weights_on_cpu), 1e7 * 0.3 / 37, 1e7 * 0.3 / 37 / 20);
+}
+
+TEST(TickPlan, misses_no_tick_of_a_target_that_computes_all_the_time) {
+  const Ticks ticks = ticks_of(seconds(1), seconds(1), seconds(10));
+  EXPECT_EQ(ticks.made, ticks.weights);
+}
+
 TEST(TickPlan, leaves_to_following_what_it_costs_but_a_quarter_of_the_budget) {
   const core::TimePoint start = core::Clock::now();
   const auto mean_gap = [start](core::Duration following) {
@@ -72,7 +116,7 @@ TEST(TickPlan, leaves_to_following_what_it_costs_but_a_quarter_of_the_budget) {
     meter.add_following(following, meter.charged());
     TickCounts counts;
     counts.target_cpu = core::Duration(seconds(1)).count();
-    TickPlan plan(microseconds(1), 20, meter, counts);
+    TickPlan plan(microseconds(1), 20, true, meter, counts);
     constexpr int kTicks = 20'000;
     core::Duration sum{};
     for (int i = 0; i < kTicks; ++i) {
