@@ -11,8 +11,8 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr core::Duration kWindow = std::chrono::milliseconds(50);
 constexpr Seconds kMemory{0.5};
-/// Waking up, and reading one more file.
-constexpr core::Duration kTick = std::chrono::microseconds(8);
+/// Waking up with cold caches, and reading one more file.
+constexpr core::Duration kTick = std::chrono::microseconds(20);
 constexpr core::Duration kThread = std::chrono::microseconds(1);
 /// Of a CPU, beside as much as the target takes.
 constexpr double kShare = 0.003;
