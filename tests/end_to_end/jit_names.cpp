@@ -43,8 +43,9 @@ TEST(JitNames, come_from_nodes_perf_map_or_jitdump) {
 
 TEST(JitNames, are_of_the_function_that_was_there_when_the_sample_was_taken) {
   const TempDir directory;
-  const auto run =
-      profile(directory, {"-n"}, {target("writes_jitdump"), directory.path(), milliseconds()});
+  // Seldom enough for the same rate from the beginning to the end.
+  const auto run = profile(directory, {"-n", "-i", "2ms"},
+                           {target("writes_jitdump"), directory.path(), milliseconds()});
   ASSERT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
   EXPECT_EQ(run.outcome.out, "done\n");
   const auto samples = run.files.samples();
