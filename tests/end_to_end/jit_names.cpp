@@ -50,9 +50,14 @@ TEST(JitNames, are_of_the_function_that_was_there_when_the_sample_was_taken) {
   EXPECT_EQ(run.outcome.out, "done\n");
   const auto samples = run.files.samples();
   ASSERT_GT(samples, 100U);
+  // Each runs for half of the time. On a busy machine they wait for a CPU for parts of it, which
+  // are not alike; named by the wrong one's record, one of them would have none.
+  std::uint64_t named = 0;
   for (const char* const name : {"jitted_first", "jitted_second"}) {
-    EXPECT_GT(run.files.self_of(name), samples * 4 / 10) << run.outcome.text();
+    EXPECT_GT(run.files.self_of(name), samples * 2 / 10) << run.outcome.text();
+    named += run.files.self_of(name);
   }
+  EXPECT_GT(named, samples * 8 / 10) << run.outcome.text();
   for (const FunctionRow& row : run.files.functions()) {
     if (row.function.starts_with("jitted_")) {
       EXPECT_EQ(row.source, "generated.src:7");

@@ -1,5 +1,5 @@
 // Runs functions that it has written itself and told perf of: jit-PID.dump in the folder that is
-// its first argument. The second argument is how many milliseconds of CPU time each of them runs.
+// its first argument. The second argument is how many milliseconds each of them runs.
 // "jitted_first" is of generated.src, lines 7 (its loop) and 9; "jitted_second" is put where it
 // was.
 #include <elf.h>
@@ -26,15 +26,11 @@ static const unsigned char kCode[] = {0x00, 0x04, 0x00, 0xF1, 0xE1, 0xFF,
 enum { kLoopEnd = 8 };
 #endif
 
-static uint64_t ns_of(clockid_t clock) {
+static uint64_t now_ns(void) {
   struct timespec time;
-  clock_gettime(clock, &time);
+  clock_gettime(CLOCK_MONOTONIC, &time);
   return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
 }
-
-static uint64_t now_ns(void) { return ns_of(CLOCK_MONOTONIC); }
-
-static uint64_t cpu_ns(void) { return ns_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 static void put(FILE* out, uint64_t value, size_t size) { fwrite(&value, size, 1, out); }
 
@@ -112,7 +108,7 @@ int main(int argc, char** argv) {
   static const char* const kNames[] = {"jitted_first", "jitted_second"};
   for (uint64_t i = 0; i < 2; ++i) {
     put_function(out, (uint64_t)code, kNames[i], i);
-    for (const uint64_t end = cpu_ns() + each_ns; cpu_ns() < end;) {
+    for (const uint64_t end = now_ns() + each_ns; now_ns() < end;) {
       spin(1000000);
     }
   }
