@@ -263,5 +263,21 @@ TEST(Trace, refuses_options_that_do_not_go_together) {
   refused({"--trace", "--when-full", "never"}, "when-full");
 }
 
+/// No sample comes of it: its breakpoints are planted in a stop that is made for that.
+TEST(Trace, begins_in_a_process_that_sleeps) {
+  for (int round = 0; round < 4; ++round) {
+    const TempDir directory;
+    Running program({target("trace_ways"), "deep-wait", "5"});
+    ASSERT_TRUE(program.says("ready"));
+    Running tracer(superprofiler(directory, {"--trace", "-p", std::to_string(program.pid())}));
+    ASSERT_TRUE(eventually([&] { return !changed_text(program.pid()).empty(); })) << round;
+    tracer.signal(SIGINT);
+    EXPECT_EQ(tracer.wait().exit_status(), 0);
+    program.write_input("\n");
+    program.close_input();
+    EXPECT_EQ(program.wait().exit_status(), 0);
+  }
+}
+
 }  // namespace
 }  // namespace sp::end_to_end

@@ -247,7 +247,7 @@ void ProbeCounter::on_user_stop(Tracee& tracee, UserStop stop, core::TimePoint /
     unblock_trap_first(tracee, stop);
   }
   if (stop == UserStop::interrupt && !options_.begins_with_samples &&
-      (tracee.process->from_start || (calls_ && !code.trap_handler().tried))) {
+      (tracee.process->from_start || (needs().a_thread && !code.trap_handler().tried))) {
     maintenance_.run(tracee, false);
   }
 }
