@@ -131,12 +131,13 @@ void SyscallEffects::on_stop_to_detach(Tracee& tracee) {
   CountedThread& thread = counted_thread(tracee);
   const auto stop = ptrace::syscall_stop(tracee.id.tid);
   if (stop && stop->side == ptrace::SyscallStop::Side::entry) {
-    CountedThread::Syscall& syscall = thread.syscall.emplace();
+    CountedThread::Syscall syscall;
     syscall.request = {stop->number, stop->arguments};
     before_sigaction(tracee, syscall);
     if (depends_on_mask(name_of(syscall.request))) {
       thread.mask.block_again(tracee.id.tid);
     }
+    thread.syscall = syscall;
   } else if (stop && stop->side == ptrace::SyscallStop::Side::exit) {
     if (const auto syscall = std::exchange(thread.syscall, std::nullopt)) {
       after_mask_and_action(tracee, *syscall, stop->result);
