@@ -5,7 +5,7 @@
 
 #include <charconv>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 namespace sp::profiler {
 namespace {
@@ -50,7 +50,9 @@ Number times(Number value, std::uint64_t factor) {
 
 std::string text_of(int pid, std::string_view file) {
   std::ifstream in(fmt::format("/proc/{}/{}", pid, file));
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << in.rdbuf();  // throws nothing where the kernel refuses to be read
+  return text.str();
 }
 
 }  // namespace
