@@ -4,10 +4,7 @@
 # Exits with 77 and prints why if it cannot.
 set -eu
 
-skip() {
-  echo "skipped: $1"
-  exit 77
-}
+. "$(dirname "$0")/../npm.sh"
 
 [ $# -eq 3 ] || { echo "usage: $0 RENDER_FLAMEGRAPH RENDER_REPORT SUPERPROFILER" >&2; exit 2; }
 RENDER=$(realpath "$1")
@@ -21,9 +18,5 @@ if [ -z "${CHROMIUM:-}" ]; then
 fi
 [ -n "$CHROMIUM" ] || skip "no chromium here (Debian package: chromium)"
 export CHROMIUM
-command -v node >/dev/null || skip "no node here (Debian package: nodejs)"
-if [ ! -d node_modules/playwright-core ] || [ ! -d node_modules/speedscope ]; then
-  command -v npm >/dev/null || skip "no npm here (Debian package: npm)"
-  npm ci --no-audit --no-fund --silent || skip "npm could not install playwright-core and speedscope"
-fi
+need_packages playwright-core speedscope
 exec node --test

@@ -3,21 +3,14 @@
 # with 77 and prints why if it cannot.
 set -eu
 
-skip() {
-  echo "skipped: $1"
-  exit 77
-}
+. "$(dirname "$0")/../npm.sh"
 
 [ $# -eq 2 ] || { echo "usage: $0 SUPERPROFILER PROGRAM" >&2; exit 2; }
 superprofiler=$(realpath "$1")
 program=$(realpath "$2")
 cd "$(dirname "$0")"
 
-command -v node >/dev/null || skip "no node here (Debian package: nodejs)"
-if [ ! -d node_modules/cobertura-parse ]; then
-  command -v npm >/dev/null || skip "no npm here (Debian package: npm)"
-  npm ci --no-audit --no-fund --silent || skip "npm could not install cobertura-parse"
-fi
+need_packages cobertura-parse
 RUNS=$(mktemp -d)
 export RUNS
 trap 'rm -rf "$RUNS"' EXIT

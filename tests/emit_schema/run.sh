@@ -3,10 +3,7 @@
 # it cannot.
 set -eu
 
-skip() {
-  echo "skipped: $1"
-  exit 77
-}
+. "$(dirname "$0")/../npm.sh"
 
 [ $# -eq 2 ] || { echo "usage: $0 SUPERPROFILER TARGETS" >&2; exit 2; }
 superprofiler=$(realpath "$1")
@@ -14,11 +11,7 @@ targets=$(realpath "$2")
 cd "$(dirname "$0")"
 
 command -v python3 >/dev/null || skip "no python3 here"
-command -v node >/dev/null || skip "no node here (Debian package: nodejs)"
-if [ ! -d node_modules/ajv ]; then
-  command -v npm >/dev/null || skip "no npm here (Debian package: npm)"
-  npm ci --no-audit --no-fund --silent || skip "npm could not install ajv"
-fi
+need_packages ajv
 RUNS=$(mktemp -d)
 export RUNS
 trap 'rm -rf "$RUNS"' EXIT

@@ -86,13 +86,18 @@ std::vector<std::uint64_t> numbers(std::uint64_t from, std::uint64_t to) {
 constexpr std::uint64_t kCalls = 1'000;
 constexpr std::uint64_t kRoom = 100;
 
-class TraceLimits : public testing::TestWithParam<Way> {};
+class TraceLimits : public testing::TestWithParam<Way> {
+ protected:
+  static RunFiles trace_in_room(const TempDir& directory, const std::string& when_full) {
+    Words options{"--when-full", when_full, "--buffer", std::to_string(kRoom)};
+    options.insert(options.end(), GetParam().options.begin(), GetParam().options.end());
+    return trace_threads(directory, options, kCalls);
+  }
+};
 
 TEST_P(TraceLimits, discard_has_the_first_events_and_counts_each_of_the_others) {
   const TempDir directory;
-  Words options{"--when-full", "discard", "--buffer", std::to_string(kRoom)};
-  options.insert(options.end(), GetParam().options.begin(), GetParam().options.end());
-  const RunFiles files = trace_threads(directory, options, kCalls);
+  const RunFiles files = trace_in_room(directory, "discard");
   const auto threads = busy_threads(files.directory());
   ASSERT_EQ(threads.size(), 3U);
   for (const ThreadEvents& thread : threads) {
@@ -105,9 +110,7 @@ TEST_P(TraceLimits, discard_has_the_first_events_and_counts_each_of_the_others) 
 
 TEST_P(TraceLimits, keep_has_the_last_events) {
   const TempDir directory;
-  Words options{"--when-full", "keep", "--buffer", std::to_string(kRoom)};
-  options.insert(options.end(), GetParam().options.begin(), GetParam().options.end());
-  const RunFiles files = trace_threads(directory, options, kCalls);
+  const RunFiles files = trace_in_room(directory, "keep");
   const auto threads = busy_threads(files.directory());
   ASSERT_EQ(threads.size(), 3U);
   std::uint64_t lost = 0;
@@ -123,6 +126,7 @@ TEST_P(TraceLimits, keep_has_the_last_events) {
   }
   EXPECT_EQ(files.run().at("trace").at("lost"), lost);
 }
+
 INSTANTIATE_TEST_SUITE_P(By, TraceLimits,
                          testing::Values(Way{"breakpoints", {"--via", "int3"}}, Way{"default", {}},
                                          Way{"all", {"-a"}}),
