@@ -23,6 +23,7 @@
 #include "commands/symbols/symbols.h"
 #include "commands/top/top.h"
 #include "commands/xray/xray.h"
+#include "core/check.h"
 
 namespace {
 
@@ -51,6 +52,7 @@ int end_as(const sp::record::Ending& ending) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  sp::core::end_by_line_where_uncaught();
   const auto settings = sp::cli::find_settings();
   if (!settings) {
     std::fprintf(stderr, "superprofiler: %s\n", settings.error().message().c_str());

@@ -4,12 +4,12 @@
 
 namespace sp::core {
 
-/// Called once when SP_CHECK fails, before the process exits with 125: it detaches from the target.
-/// It may run on any thread and must not rely on the broken state.
-using CheckHook = void (*)();
-void set_check_hook(CheckHook hook);
-
+/// Ends superprofiler with 125. The guardian lets the target go, as after a kill.
 [[noreturn]] void check_failed(std::string_view condition, std::string_view file, int line);
+
+/// From now on an exception that nobody catches (no memory, no thread) ends superprofiler with one
+/// line and 125.
+void end_by_line_where_uncaught();
 
 }  // namespace sp::core
 

@@ -35,6 +35,8 @@ struct SupervisorLosses {
   std::uint64_t samples_dropped = 0;      // a channel was full
   std::uint64_t blocked_before_stop = 0;  // blocked between the scan and the stop
   std::uint64_t waited_for_cpu = 0;       // runnable, but others had the CPU
+  std::uint64_t unfollowed_processes =
+      0;  // they would have needed more open files than we may have
 };
 
 /// What default mode's copies of functions did.

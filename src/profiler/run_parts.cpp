@@ -55,6 +55,7 @@ void subtract(core::SupervisorLosses& now, const core::SupervisorLosses& before)
   take_off(now.samples_dropped, before.samples_dropped);
   take_off(now.blocked_before_stop, before.blocked_before_stop);
   take_off(now.waited_for_cpu, before.waited_for_cpu);
+  take_off(now.unfollowed_processes, before.unfollowed_processes);
 }
 
 void subtract(core::Probing& now, const core::Probing& before) {

@@ -214,6 +214,9 @@ class SummaryWriter {
     }
     say(std::max(facts_.losses.samples_dropped, counts.lost),
         "samples were lost: they came faster than they could be read");
+    say(facts_.losses.unfollowed_processes,
+        "processes, and their children, were not followed: superprofiler may not open more files "
+        "(ulimit -Hn)");
     if (run_.code) {
       say(run_.code->lost_hits,
           run_.code->by_probes

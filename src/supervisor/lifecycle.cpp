@@ -10,6 +10,7 @@
 
 #include "supervisor/breakpoints/memory_origin.h"
 #include "supervisor/instruments/detach.h"
+#include "supervisor/linux/open_files.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
 #include "supervisor/sampling_stop.h"
@@ -127,6 +128,20 @@ void Lifecycle::complete(ForkOrigin& origin, pid_t task, const TracedProcess& pa
   }
 }
 
+/// A program that gets code of an instrument needs a descriptor as long as it lives.
+bool Lifecycle::has_no_files() {
+  const bool none = instrument_ != nullptr && are_open_files_scarce();
+  unfollowed_ += none ? 1 : 0;
+  return none;
+}
+
+void Lifecycle::note_begun(const TracedProcess& process) {
+  const InstrumentedCode* const code = instrumented_code(process);
+  if (process.followed && code != nullptr && !code->memory().is_open()) {
+    ++unfollowed_;
+  }
+}
+
 void Lifecycle::begin_child(TracedProcess& process, pid_t tid, const TracedProcess* parent) {
   ForkOrigin origin = origins_.find(tid, parent);
   if (origin.code != nullptr && parent != nullptr && origin.code == parent->code_state &&
@@ -134,7 +149,7 @@ void Lifecycle::begin_child(TracedProcess& process, pid_t tid, const TracedProce
     complete(origin, tid, *parent);
     origins_.announce(tid, origin);
   }
-  process.followed = options_.follow_forks;
+  process.followed = options_.follow_forks && !(origin.code != nullptr && has_no_files());
   if (origin.code == nullptr && parent != nullptr && parent->was_given_up) {
     process.was_given_up = true;
     if (!run_.releasing && process.followed && has_own_memory(process.id.pid, parent->id.pid)) {
@@ -146,6 +161,8 @@ void Lifecycle::begin_child(TracedProcess& process, pid_t tid, const TracedProce
       origin.insertions = 0;
     }
     instrument_->begin_child(process, tid, origin);
+    note_begun(process);
+    process.followed = process.followed && instrumented_code(process)->memory().is_open();
     if (!process.followed && process.code_state != origin.code) {
       Instrument::clean_child(process, tid);
     } else if (run_.releasing) {

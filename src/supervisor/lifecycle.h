@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,12 @@ class Lifecycle {
   Tracee* adopt(pid_t tid);
   /// The thread has created a task, which will report by itself.
   void announce_task(const Tracee& creator);
+  /// No descriptor is left for another program; counted in unfollowed().
+  [[nodiscard]] bool has_no_files();
+  /// The process has an instrument's code, or could not get it.
+  void note_begun(const TracedProcess& process);
+  /// Processes that were let go, or are not counted, because superprofiler may not open more files.
+  [[nodiscard]] std::uint64_t unfollowed() const { return unfollowed_; }
   /// The thread is gone or detached; with the last one its process is, too.
   void remove_thread(Tracee& tracee);
   /// A task ended before its first report.
@@ -85,6 +92,7 @@ class Lifecycle {
   ForkOrigins origins_;
   /// Of announced tasks: /proc would have to be asked whose children they are.
   std::unordered_map<pid_t, std::shared_ptr<TracedProcess>> creators_;
+  std::atomic<std::uint64_t> unfollowed_ = 0;
 };
 
 }  // namespace sp::supervisor

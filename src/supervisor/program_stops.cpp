@@ -31,7 +31,8 @@ void StopHandler::on_exec(Tracee& tracee) {
   parts_.lifecycle.remove_thread(tracee);
   const auto process = parts_.lifecycle.exec_process(before);
   process->ignores_sigtrap = before->ignores_sigtrap;
-  process->profiled = follow_exec_ && before->followed && !ptrace::runs_32_bit_code(pid);
+  process->profiled = follow_exec_ && before->followed && !ptrace::runs_32_bit_code(pid) &&
+                      !parts_.lifecycle.has_no_files();
   begin_program(pid, process, stop_is_pending);
   parts_.run.roots.become_process(pid);
   if (!follow_exec_ && parts_.run.roots.end_process(pid)) {
@@ -49,6 +50,7 @@ void StopHandler::begin_program(pid_t pid, const std::shared_ptr<TracedProcess>&
     const bool counts_all = parts_.instrument != nullptr && parts_.instrument->needs().every_thread;
     if (parts_.instrument != nullptr) {
       parts_.instrument->begin_process(*process, pid, true);
+      parts_.lifecycle.note_begun(*process);
     }
     // Others send their maps with their first sample, which most processes do not live to see.
     if (!counts_all && (process->from_start || parts_.run.roots.has_process(pid))) {

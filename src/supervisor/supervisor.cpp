@@ -204,6 +204,7 @@ void Supervisor::fill(core::RunFacts& facts) const {
   facts.losses.ticks_while_stop_in_flight = timer_.counts().while_in_flight;
   facts.losses.samples_dropped = outbox_.dropped();
   facts.losses.blocked_before_stop = sampler_.counts().blocked_before_stop;
+  facts.losses.unfollowed_processes = lifecycle_.unfollowed();
   facts.losses.waited_for_cpu = sampler_.counts().waited_for_cpu;
   if (!root_end_) {
     return;

@@ -78,6 +78,7 @@ void Supervisor::begin_attached(const AttachedProcess& attached) {
   const pid_t first = attached.threads.front();
   if (instrument_ != nullptr) {
     instrument_->begin_process(*process, first, false);
+    lifecycle_.note_begun(*process);
   }
   for (const pid_t tid : attached.threads) {
     if (lifecycle_.tracees().find(tid) == nullptr) {

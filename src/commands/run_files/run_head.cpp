@@ -138,11 +138,12 @@ class HeadReader {
     const json& losses = member(run_, "losses");
     add("Lost",
         fmt::format("{} samples dropped; {} ticks while a stop was under way, {} before which the "
-                    "thread slept, {} while it waited for a CPU",
+                    "thread slept, {} while it waited for a CPU; {} processes not followed",
                     count_in(member(losses, "samples_dropped")),
                     count_in(member(losses, "ticks_while_stop_in_flight")),
                     count_in(member(losses, "blocked_before_stop")),
-                    count_in(member(losses, "waited_for_cpu"))),
+                    count_in(member(losses, "waited_for_cpu")),
+                    count_in(member(losses, "unfollowed_processes"))),
         text_in(member(losses, "kind")));
   }
 

@@ -13,7 +13,7 @@
 #include "core/log.h"
 #include "core/progress_line.h"
 #include "supervisor/channels/control_signals.h"
-#include "supervisor/startup/launch.h"
+#include "supervisor/linux/open_files.h"
 
 namespace sp::session {
 namespace {
@@ -87,7 +87,10 @@ void Session::request(core::Request request) {
 std::optional<supervisor::Guardian> begin_tracing() {
   core::ProgressLine::forbid_on_this_thread();
   supervisor::block_control_signals();
-  supervisor::raise_open_files_limit();
+  if (const auto raised = supervisor::raise_open_files_limit(); !raised) {
+    core::print_error(raised.error().message());
+    return std::nullopt;
+  }
   auto guardian = supervisor::Guardian::start();
   if (!guardian) {
     core::print_error(guardian.error().message());

@@ -174,6 +174,7 @@ void write_losses(JsonWriter& json, const RunReport& report) {
   json.key("ticks_while_stop_in_flight").number(losses.ticks_while_stop_in_flight);
   json.key("blocked_before_stop").number(losses.blocked_before_stop);
   json.key("waited_for_cpu").number(losses.waited_for_cpu);
+  json.key("unfollowed_processes").number(losses.unfollowed_processes);
   json.end_object();
 }
 

@@ -29,8 +29,8 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, bool may_inse
     : guardian_(guardian),
       space_(guardian.journal().new_space()),
       owner_(owner),
-      may_insert_(may_insert),
-      memory_(tid) {}
+      memory_(tid),
+      may_insert_(may_insert && memory_.is_open()) {}
 
 BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const BreakpointTable& parent,
                                  std::uint64_t inherited)
@@ -38,15 +38,16 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const Breakpo
       target_journal_(parent.target_journal_),
       space_(guardian_.journal().new_space()),
       owner_(owner),
-      may_insert_(parent.may_insert_),
+      memory_(tid),
+      may_insert_(parent.may_insert_ && memory_.is_open()),
       trap_handler_(parent.trap_handler_),
       xol_(parent.xol_),
-      memory_(tid),
       original_(parent.original_),
       unwritable_pages_(parent.unwritable_pages_),
       sites_(parent.sites_),
       insertions_(parent.insertions_),
       is_registered_(true) {
+  inherited = memory_.is_open() ? inherited : 0;
   for (const core::AddressRange range : xol_.resync_child(memory_, tid, parent.memory_)) {
     std::erase_if(sites_, [range](const auto& site) { return range.contains(site.first); });
   }

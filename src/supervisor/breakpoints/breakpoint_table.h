@@ -63,7 +63,8 @@ struct TrapHandler {
 /// memory (vfork). Runs on the ptrace thread.
 class BreakpointTable {
  public:
-  /// `tid` is any thread of the process. With `may_insert` false no breakpoint is ever inserted.
+  /// `tid` is any thread of the process. With `may_insert` false no breakpoint is ever inserted,
+  /// and where its memory cannot be opened.
   BreakpointTable(core::ProcessId owner, pid_t tid, bool may_insert, Guardian& guardian);
   /// The table of a forked child whose memory is a copy of `parent`'s. The child has the
   /// breakpoints whose insertion is below `inherited`, and perhaps some of the others, which are
@@ -188,7 +189,7 @@ class BreakpointTable {
   /// Tells the guardian of the memory, which it then can restore: before anything of ours is in it.
   /// The first breakpoint does so, too.
   void register_memory() {
-    if (!std::exchange(is_registered_, true)) {
+    if (memory_.is_open() && !std::exchange(is_registered_, true)) {
       (void)guardian_.register_memory(space_, memory_.fd());
     }
   }
@@ -236,11 +237,11 @@ class BreakpointTable {
   TargetJournal target_journal_;
   std::uint32_t space_;
   core::ProcessId owner_;
+  TargetMemory memory_;
   bool may_insert_;
   TrapHandler trap_handler_;
   XolArea xol_;
   JumpRanges jumps_;
-  TargetMemory memory_;
   OriginalCode original_;
   std::unordered_set<std::uint64_t> unwritable_pages_;
   std::unordered_map<core::Address, BreakpointSite> sites_;

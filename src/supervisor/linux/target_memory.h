@@ -13,7 +13,8 @@ namespace sp::supervisor {
 
 /// An address space through /proc/PID/mem, which ignores the protection of pages; private text is
 /// copied on the first write. It stays the address space that the process had when it was opened,
-/// even after an exec.
+/// even after an exec. Where that file cannot be opened (no descriptor is left), the memory of
+/// `tid` by process_vm_readv(2) and, while the thread is in a ptrace stop, by PTRACE_POKEDATA.
 class TargetMemory {
  public:
   /// `tid` is any live thread of the process.
@@ -23,9 +24,11 @@ class TargetMemory {
   [[nodiscard]] std::size_t read(core::Address from, std::span<std::byte> into) const;
   [[nodiscard]] bool write(core::Address to, std::span<const std::byte> bytes) const;
 
+  [[nodiscard]] bool is_open() const { return fd_.valid(); }
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
+  pid_t tid_;
   core::UniqueFd fd_;
 };
 

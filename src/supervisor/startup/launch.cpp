@@ -11,12 +11,10 @@
 #include <cstring>
 
 #include "supervisor/channels/control_signals.h"
+#include "supervisor/linux/open_files.h"
 
 namespace sp::supervisor {
 namespace {
-
-rlimit g_open_files_at_start{};
-bool g_open_files_raised = false;
 
 /// Runs in the child, between fork and exec; only async-signal-safe calls. If the exec fails,
 /// writes its errno to `error` and exits.
@@ -36,8 +34,8 @@ bool g_open_files_raised = false;
       ::personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);
     }
   }
-  if (g_open_files_raised) {
-    ::setrlimit(RLIMIT_NOFILE, &g_open_files_at_start);
+  if (const rlimit* const before = open_files_limit_before()) {
+    ::setrlimit(RLIMIT_NOFILE, before);
   }
   restore_signals_for_child();
   ::execvp(argv[0], argv);
@@ -121,15 +119,6 @@ std::string explain_exec_error(const std::string& program, int error) {
     return fmt::format("cannot run '{}': permission denied; is it executable? (chmod +x)", program);
   }
   return fmt::format("cannot run '{}': {}", program, std::strerror(error));
-}
-
-void raise_open_files_limit() {
-  if (::getrlimit(RLIMIT_NOFILE, &g_open_files_at_start) != 0) {
-    return;
-  }
-  rlimit raised = g_open_files_at_start;
-  raised.rlim_cur = raised.rlim_max;
-  g_open_files_raised = ::setrlimit(RLIMIT_NOFILE, &raised) == 0;
 }
 
 }  // namespace sp::supervisor

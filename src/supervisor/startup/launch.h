@@ -46,8 +46,4 @@ class LaunchedChild {
 /// A message like "cannot run 'gzzip': not found in PATH", with the fix if there is one.
 [[nodiscard]] std::string explain_exec_error(const std::string& program, int error);
 
-/// Raises our limit of open files to the hard limit: each traced thread needs up to three. A
-/// launched child gets the original limit.
-void raise_open_files_limit();
-
 }  // namespace sp::supervisor

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "supervisor/linux/deferred_stop.h"
+#include "supervisor/linux/open_files.h"
 #include "supervisor/linux/proc_files.h"
 
 namespace sp::supervisor {
@@ -18,6 +19,9 @@ std::string_view reread(core::UniqueFd& fd, const SampleSlot& slot, const char* 
     fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   }
   const ssize_t got = ::pread(fd.get(), buffer.data(), buffer.size(), 0);
+  if (!was_open && !may_keep_open(fd.get())) {
+    fd.reset();
+  }
   return got > 0 ? std::string_view(buffer.data(), static_cast<std::size_t>(got))
                  : std::string_view{};
 }

@@ -60,7 +60,8 @@ struct SampleSlot {
 };
 
 /// Reads a small file of /proc/PID/task/TID through `fd`, which it opens the first time and keeps
-/// open. Returns a view of `buffer`; empty if the thread is gone.
+/// open while there are enough descriptors. Returns a view of `buffer`; empty if the thread is
+/// gone.
 [[nodiscard]] std::string_view reread(core::UniqueFd& fd, const SampleSlot& slot, const char* name,
                                       std::span<char> buffer);
 
