@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -77,7 +78,9 @@ SearchBudget budget_of(const Pass& pass) {
 
 /// Where the jumps go that are not resolved yet, or all.
 Resolved find_tables(Pass& pass, SearchBudget& budget, const Resolved* but) {
-  JumpTableRecovery recovery(pass.descent, budget, pass.tables.hints != nullptr);
+  using Proof = JumpTableRecovery::Proof;
+  JumpTableRecovery recovery(pass.descent, budget,
+                             pass.tables.hints != nullptr ? Proof::guesses : Proof::usual);
   std::vector<std::pair<Offset, arch::JumpTable>> found;
   for (const Offset jump : pass.descent.indirect_jumps()) {
     if ((but != nullptr && but->contains(jump)) || pass.rejected.contains(jump)) {
@@ -200,6 +203,32 @@ core::ControlFlowGraph graph_of(const RecursiveDescent& descent, const Resolved&
   return graph;
 }
 
+/// The tables that copies of the function may have copies of.
+void add_tables(Pass& pass, core::ControlFlowGraph& graph) {
+  SearchBudget budget;
+  JumpTableRecovery recovery(pass.descent, budget, JumpTableRecovery::Proof::certain);
+  std::map<std::pair<core::Address, std::uint64_t>, core::BranchTable::Destinations> known;
+  for (const Offset jump : pass.descent.indirect_jumps()) {
+    const auto table = recovery.find(jump);
+    const auto load = table ? recovery.find_load(jump, *table) : std::nullopt;
+    if (!load) {
+      continue;
+    }
+    const auto [entries, is_new] = known.try_emplace({table->first, table->entries});
+    if (is_new) {
+      if (auto read = read_entries(*table, pass.read)) {
+        entries->second = std::make_shared<const std::vector<core::Address>>(*std::move(read));
+      }
+    }
+    if (entries->second != nullptr) {
+      graph.tables.push_back({pass.descent.address_of(jump), pass.descent.address_of(*load),
+                              table->first, table->entry_size, entries->second});
+    }
+  }
+  std::sort(graph.tables.begin(), graph.tables.end(),
+            [](const auto& left, const auto& right) { return left.jump < right.jump; });
+}
+
 }  // namespace
 
 core::ControlFlowGraph build_control_flow_graph(core::AddressRange bounds,
@@ -225,7 +254,9 @@ core::ControlFlowGraph build_control_flow_graph(core::AddressRange bounds,
       reject_doubtful(pass, resolved);
     }
     if (descent.newly_rejected().empty()) {
-      return graph_of(descent, resolved);
+      core::ControlFlowGraph graph = graph_of(descent, resolved);
+      add_tables(pass, graph);
+      return graph;
     }
     // What a table that was read too far contradicts may be right.
     const bool is_shorter = shorten_all(descent.newly_rejected(), resolved, tables);

@@ -19,8 +19,11 @@ constexpr std::size_t kLongestInstruction = 15;
 }  // namespace
 
 JumpTableRecovery::JumpTableRecovery(const RecursiveDescent& descent, SearchBudget& budget,
-                                     bool guesses)
-    : descent_(descent), budget_(budget), guesses_(guesses) {
+                                     Proof proof)
+    : descent_(descent),
+      budget_(budget),
+      guesses_(proof == Proof::guesses),
+      is_certain_(proof == Proof::certain) {
   for (const RecursiveDescent::Edge& edge : descent.edges()) {
     jumps_to_.emplace(edge.to, edge.from);
   }
@@ -66,6 +69,30 @@ std::optional<arch::JumpTable> JumpTableRecovery::find(Offset jump) {
   path_.assign(1, jump);
   paths_left_ = kMostPaths;
   return search_back().table;
+}
+
+std::optional<JumpTableRecovery::Offset> JumpTableRecovery::find_load(
+    Offset jump, const arch::JumpTable& table) {
+  constexpr int kFurthest = 16;
+  Offset at = jump;
+  for (int i = 0; i < kFurthest; ++i) {
+    const auto operand = arch::Native::indexed_operand(instruction_at(at));
+    if (operand && operand->scale == table.entry_size) {
+      const auto base = operand->base ? constant_before(at, *operand->base, kMostAdditions)
+                                      : std::optional(Constant{});
+      const bool is_certain = base && !base->is_guess && !base->may_be_callers;
+      const std::uint64_t place = is_certain ? base->value + operand->displacement : 0;
+      if (is_certain && place == table.first.value()) {
+        return at;
+      }
+    }
+    const auto before = descent_.is_leader(at) ? std::nullopt : fallthrough_predecessor(at);
+    if (!before) {
+      return std::nullopt;
+    }
+    at = *before;
+  }
+  return std::nullopt;
 }
 
 JumpTableRecovery::Verdict JumpTableRecovery::search_back() {
@@ -133,8 +160,11 @@ JumpTableRecovery::Verdict JumpTableRecovery::try_path() {
   constexpr std::size_t kMostWanted = 3;
   while (true) {
     const arch::JumpOnPath said = arch::Native::jump_on_path(steps, known);
-    if (said.table && said.table->entry_size == 0 && may_be_callers) {
+    if (said.table && may_be_callers && (is_certain_ || said.table->entry_size == 0)) {
       return {};  // a place, not a table: it may be another one
+    }
+    if (is_certain_ && said.table && said.table->entries != 0) {
+      return {said.table, true};  // a smaller bound need not be found
     }
     if (said.table || said.unbounded || !said.wanted || known.size() >= kMostWanted) {
       return guesses_ ? guess(said, is_guess) : Verdict{said.table, said.table && said.is_checked};

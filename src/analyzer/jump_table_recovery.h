@@ -33,16 +33,28 @@ struct SearchBudget {
 /// `descent` has found so far.
 class JumpTableRecovery {
  public:
+  enum class Proof : std::uint8_t {
+    /// Of a table of distances from itself neither its end need be known nor what the register with
+    /// its address holds on all paths. No compiler makes one jump of two such tables, so that paths
+    /// on which the register holds something else are none: they lead through a call that never
+    /// returns.
+    guesses,
+    usual,
+    /// On no path does that register hold what it did where control came in. The number of entries
+    /// may be larger than the table's: a limit that the index's type gives.
+    certain,
+  };
+
   /// All must outlive this; `descent` must not change meanwhile.
-  /// `guesses`: of a table of distances from itself neither its end need be known nor what the
-  /// register with its address holds on all paths. No compiler makes one jump of two such tables,
-  /// so that paths on which the register holds something else are none: they lead through a call
-  /// that never returns.
-  JumpTableRecovery(const RecursiveDescent& descent, SearchBudget& budget, bool guesses);
+  JumpTableRecovery(const RecursiveDescent& descent, SearchBudget& budget, Proof proof);
 
   /// Nothing if there is no table, or a path to the jump has no bounds check. With guesses
   /// `entries` is 0 where there is none.
   [[nodiscard]] std::optional<arch::JumpTable> find(RecursiveDescent::Offset jump);
+  /// The instruction in front of the jump, or the jump, that reads the table: its register for the
+  /// index is the entry's number. Nothing where that is not certain.
+  [[nodiscard]] std::optional<RecursiveDescent::Offset> find_load(RecursiveDescent::Offset jump,
+                                                                  const arch::JumpTable& table);
 
  private:
   using Offset = RecursiveDescent::Offset;
@@ -72,6 +84,7 @@ class JumpTableRecovery {
   const RecursiveDescent& descent_;
   SearchBudget& budget_;
   bool guesses_;
+  bool is_certain_;
   std::unordered_multimap<Offset, Offset> jumps_to_;
   std::unordered_map<std::uint64_t, arch::RegisterEffect> effects_;
   std::unordered_map<std::uint64_t, std::optional<Constant>> constants_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +24,22 @@ ControlFlowGraph moved(ControlFlowGraph graph, Address from, Address to) {
     if (block.last.target) {
       move(*block.last.target);
     }
+  }
+  std::map<core::BranchTable::Destinations, core::BranchTable::Destinations> entries;
+  for (core::BranchTable& table : graph.tables) {
+    move(table.jump);
+    move(table.load);
+    move(table.first);
+    core::BranchTable::Destinations& there = entries[table.destinations];
+    if (there == nullptr) {
+      auto destinations = *table.destinations;
+      constexpr std::uint8_t kAddress = 8;  // the same bytes are the same places
+      if (table.entry_size != kAddress) {
+        std::for_each(destinations.begin(), destinations.end(), move);
+      }
+      there = std::make_shared<const std::vector<Address>>(std::move(destinations));
+    }
+    table.destinations = there;
   }
   for (auto* const list :
        {&graph.unresolved, &graph.transfers, &graph.table_destinations, &graph.unmapped}) {
@@ -51,6 +69,9 @@ std::size_t size_of(const ControlFlowGraph& graph) {
   std::size_t size = 0;
   for (const core::BasicBlock& block : graph.blocks) {
     size += sizeof block + kOfLengths + block.lengths.size();
+  }
+  for (const core::BranchTable& table : graph.tables) {
+    size += sizeof table + table.destinations->size() * sizeof(Address);  // most are shared
   }
   return size + sizeof(Address) * (graph.unresolved.size() + graph.transfers.size() +
                                    graph.table_destinations.size() + graph.unmapped.size());

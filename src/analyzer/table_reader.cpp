@@ -25,6 +25,22 @@ std::uint64_t entry_of(std::span<const std::byte> bytes, bool is_signed) {
 
 }  // namespace
 
+std::optional<std::vector<Address>> read_entries(const arch::JumpTable& table,
+                                                 const ReadCode& read) {
+  const std::uint64_t size = table.entry_size;
+  std::vector<std::byte> bytes(table.entries * size);
+  if (table.entries == 0 || table.entries > kMostEntries || size == 0 ||
+      read(table.first, bytes) != bytes.size()) {
+    return std::nullopt;
+  }
+  std::vector<Address> destinations;
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
+    destinations.push_back(
+        table.destination(entry_of(std::span(bytes).subspan(at, size), table.is_signed)));
+  }
+  return destinations;
+}
+
 TableReader::TableReader(const RecursiveDescent& descent, const ReadCode& read,
                          const KnownTables& known)
     : descent_(descent),

@@ -32,6 +32,10 @@ struct KnownTables {
   std::map<RecursiveDescent::Offset, core::Address> ends;
 };
 
+/// The destinations of all entries of a table, whatever they are; nothing if it cannot be read.
+[[nodiscard]] std::optional<std::vector<core::Address>> read_entries(const arch::JumpTable& table,
+                                                                     const ReadCode& read);
+
 /// Reads the jump tables of one function.
 class TableReader {
  public:

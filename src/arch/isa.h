@@ -118,6 +118,9 @@ concept Isa = requires(const typename T::Registers& registers,
   // What the instruction does to the register of that number; for a call, until it returns.
   { T::effect_on(path.front(), unsigned{}) } -> std::same_as<RegisterEffect>;
 
+  // Its operand, if it has such a one in memory; nothing on CPUs without copies.
+  { T::indexed_operand(path.front()) } -> std::same_as<std::optional<IndexedOperand>>;
+
   // emulate.h: executes the instruction at pc (its bytes, maybe more) in the tracer.
   { T::emulate(mutable_registers, bytes, memory) } -> std::same_as<Emulated>;
 

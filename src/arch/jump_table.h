@@ -50,6 +50,13 @@ struct JumpOnPath {
   std::optional<unsigned> wanted;
 };
 
+/// An instruction's operand in memory at base + displacement + scale * index.
+struct IndexedOperand {
+  std::optional<unsigned> base;    // a register's number in instructions
+  std::uint64_t displacement = 0;  // sign-extended
+  unsigned scale = 1;
+};
+
 /// What an instruction does to a register.
 struct RegisterEffect {
   bool changes = false;

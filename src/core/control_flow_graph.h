@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/address.h"
@@ -53,12 +54,24 @@ struct BasicBlock {
   bool is_cut = false;
 };
 
+/// A jump table of which it is certain where it is and how many entries the jump may read, be they
+/// the program's or what lies behind those.
+struct BranchTable {
+  Address jump;
+  Address load;  // of the instruction that reads entry N at `first` + entry_size * N, by register N
+  Address first;
+  std::uint8_t entry_size = 8;
+  using Destinations = std::shared_ptr<const std::vector<Address>>;
+  Destinations destinations;  // of each entry; not null
+};
+
 /// A function's basic blocks, as far as its code alone shows them.
 struct ControlFlowGraph {
   std::vector<BasicBlock> blocks;   // by start; but for BasicBlock::is_unlocked no two overlap
   std::vector<Address> unresolved;  // indirect jumps that may go anywhere, into the function too
   std::vector<Address> transfers;   // destinations of direct calls and jumps outside of it
   std::vector<Address> table_destinations;  // of resolved indirect jumps, sorted
+  std::vector<BranchTable> tables;          // of some indirect jumps, by jump
   /// Addresses that control may reach but that no block holds: the middle of another block's
   /// instruction, or bytes that do not decode. No breakpoint may be inserted there.
   std::vector<Address> unmapped;

@@ -55,7 +55,10 @@ Result<std::shared_ptr<const ElfImage>> ElfImage::parse(std::shared_ptr<const Ma
     }
     if (program->p_type == PT_LOAD) {
       image->segments_.push_back({program->p_offset, program->p_vaddr, program->p_filesz,
-                                  program->p_memsz, (program->p_flags & PF_X) != 0});
+                                  program->p_memsz, (program->p_flags & PF_X) != 0,
+                                  (program->p_flags & PF_W) != 0});
+    } else if (program->p_type == PT_GNU_RELRO) {
+      image->relro_ = Piece{program->p_vaddr, program->p_memsz};
     } else if (program->p_type == PT_GNU_EH_FRAME) {
       image->eh_frame_header_ = Piece{program->p_vaddr, program->p_memsz};
     } else if (program->p_type == PT_NOTE && image->build_id_.empty()) {
@@ -96,6 +99,16 @@ std::span<const std::byte> ElfImage::bytes_at(std::uint64_t address) const {
     }
   }
   return {};
+}
+
+bool ElfImage::is_constant_at(std::uint64_t address) const {
+  if (relro_ && address >= relro_->address && address - relro_->address < relro_->size) {
+    return true;
+  }
+  return std::any_of(segments_.begin(), segments_.end(), [address](const LoadSegment& segment) {
+    return !segment.writable && address >= segment.address &&
+           address - segment.address < segment.memory_size;
+  });
 }
 
 bool ElfImage::is_executable_at(std::uint64_t address) const {

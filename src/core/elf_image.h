@@ -21,6 +21,7 @@ struct LoadSegment {
   std::uint64_t file_size = 0;
   std::uint64_t memory_size = 0;
   bool executable = false;
+  bool writable = false;
 };
 
 /// The build-id among the notes of a PT_NOTE segment or SHT_NOTE section whose alignment is
@@ -61,6 +62,9 @@ class ElfImage {
   /// where no PT_LOAD has bytes there.
   [[nodiscard]] std::span<const std::byte> bytes_at(std::uint64_t address) const;
   [[nodiscard]] bool is_executable_at(std::uint64_t address) const;
+  /// What is there does not change once the module is relocated: in a segment that is not writable,
+  /// or in PT_GNU_RELRO.
+  [[nodiscard]] bool is_constant_at(std::uint64_t address) const;
 
  private:
   ElfImage() = default;
@@ -71,6 +75,7 @@ class ElfImage {
   std::uint64_t entry_ = 0;
   std::string build_id_;
   std::optional<Piece> eh_frame_header_;
+  std::optional<Piece> relro_;
   mutable std::once_flag identified_;
   mutable std::string identity_;  // of a file without a build-id
 };

@@ -36,12 +36,17 @@ std::string_view to_string(CopyRefusal refusal) {
   return "";
 }
 
-std::uint32_t most_counters(const ControlFlowGraph& graph) {
+std::uint32_t most_counters(const ControlFlowGraph& graph, bool counts_tables) {
   const auto branches =
       std::count_if(graph.blocks.begin(), graph.blocks.end(), [](const BasicBlock& block) {
         return !block.falls_through && block.last.flow == Flow::branch;
       });
-  return static_cast<std::uint32_t>(graph.blocks.size()) + static_cast<std::uint32_t>(branches);
+  std::size_t entries = 0;
+  for (const BranchTable& table : graph.tables) {
+    entries += counts_tables ? table.destinations->size() : 0;
+  }
+  return static_cast<std::uint32_t>(graph.blocks.size() + entries) +
+         static_cast<std::uint32_t>(branches);
 }
 
 std::vector<const CopyLanding*> FunctionCopy::changes_from(Address pc) const {
@@ -93,6 +98,12 @@ std::optional<CopyPoint> FunctionCopy::to_original(Address pc) const {
   point.undo = undos[found->undo];
   point.is_transferred = found->is_transferred != 0;
   point.is_in_table = point.undo.reloads[1].number != CopyUndo::kNone;
+  if (found->is_in_entry != 0) {
+    const auto table = std::find_if(tables.begin(), tables.end(), [&point](const CopiedTable& one) {
+      return one.block == point.block;
+    });
+    point.counted_by = table != tables.end() ? &*table : nullptr;
+  }
   if (found->is_branching != 0) {
     const auto branch =
         std::find_if(branches.begin(), branches.end(), [&point](const CopiedBranch& one) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,8 +16,8 @@
 
 namespace sp::core {
 
-/// How many counters a copy of the function may need.
-[[nodiscard]] std::uint32_t most_counters(const ControlFlowGraph& graph);
+/// How many counters a copy of the function may need. `counts_tables`: it has CopiedTables.
+[[nodiscard]] std::uint32_t most_counters(const ControlFlowGraph& graph, bool counts_tables);
 
 /// A function that is to be copied, and what is known of the ways into it.
 struct FunctionToCopy {
@@ -39,6 +40,11 @@ struct FunctionToCopy {
   /// Bytes that nobody executes (padding between functions), which may hold second jumps. Ranges
   /// given to two functions must not overlap: each may use all of its own.
   std::vector<AddressRange> dead;
+  /// The copy may have tables of its own in the place of those of `graph`: what these are read from
+  /// does not change.
+  bool copies_tables = false;
+  /// The first bytes of code outside of `bounds` that those lead to.
+  std::map<Address, std::vector<std::byte>> outside{};
   /// A register may be spilled below the red zone to count; not in Go code (nosplit chains).
   bool allow_spill = true;
   /// Calls lead to the first instruction. If only jumps do, which leave flags as they are, it may
@@ -108,8 +114,21 @@ struct CopyUndo {
   std::int16_t sp_shift = 0;  // to be added to sp, after the reloads
   std::array<Reload, 3> reloads{};
   std::int16_t flags_from = kNoFlags;  // likewise: as arch::Native::restore_flags() takes them
+  /// A general register that is to hold the address where the thread goes on in the original.
+  std::uint8_t address_in = kNone;
+  /// A general register with an entry of a table of the copy's own: it is to hold the original's.
+  std::uint8_t entry_in = kNone;
 
   bool operator==(const CopyUndo&) const = default;
+};
+
+/// A jump by a table: the copy has a table of its own, of addresses in the copy, and counts each
+/// entry.
+struct CopiedTable {
+  std::uint32_t block = 0;    // in FunctionCopy::blocks, which ends with the jump
+  std::uint8_t index = 0;     // the general register that has the entry's number
+  std::uint64_t counter = 0;  // as CopiedBlock::counter: the first entry's, then the others'
+  BranchTable::Destinations destinations;
 };
 
 /// What a thread whose pc is at an instruction of the copy does next, in terms of the original.
@@ -122,6 +141,9 @@ struct CopyPoint {
   /// Control comes from the branch in front of `original`, whose counter (CopiedBranch::counter)
   /// this is: it has not counted that yet. 0: nothing of the kind.
   std::uint64_t uncounted_branch = 0;
+  /// The way on from the block, of which the instruction at `original` reads a table, is counted
+  /// there already.
+  const CopiedTable* counted_by = nullptr;
   /// The transfer at `original`, which is still to be executed, is in the TransferTable already, or
   /// its event is in the EventRing.
   bool is_transferred = false;
@@ -142,6 +164,8 @@ struct CopiedBlock {
   /// Its last instruction is counted in the TransferTable, under the number site().
   bool counts_transfer = false;
   bool saves_flags = false;  // for that, which takes longer
+  /// From outside of the function control comes to it by no way, and by tables within the copy.
+  bool is_dispatched = false;
   /// The copy writes an event in front of that instruction of the block, as of the place with that
   /// number; 0: of none.
   Address event_at{};
@@ -189,11 +213,13 @@ class FunctionCopy {
   AddressRange original;
   Address at;
   std::vector<std::byte> code;
+  std::uint64_t data = 0;              // bytes at its end that are tables
   std::vector<CopiedBlock> blocks;     // sorted by start
   std::vector<CopyLanding> landings;   // sorted by address, one for each block
   std::vector<CopiedBranch> branches;  // by block; not those that nothing counts
   std::vector<CopyExit> exits;
-  std::uint32_t counters = 0;  // in a row, from the first block's on
+  std::vector<CopiedTable> tables;  // by block; only those that are counted
+  std::uint32_t counters = 0;       // in a row, from the first block's on
   /// Instructions of the original that control comes to out of the copy: calls, system calls.
   std::vector<Address> kept;
   /// FunctionToCopy's. If false, control may also come to instructions of the original that have no
@@ -227,10 +253,11 @@ class FunctionCopy {
     std::uint32_t is_counted : 1 = 0;
     /// A thread may be put there from the original. One of each instruction that the copy has.
     std::uint32_t is_entry : 1 = 0;
-    std::uint32_t undo : 5 = 0;            // index in `undos`
+    std::uint32_t undo : 6 = 0;            // index in `undos`
     std::uint32_t is_transferred : 1 = 0;  // CopyPoint's
+    std::uint32_t is_in_entry : 1 = 0;     // CopyPoint::counted_by
   };
-  static constexpr std::size_t kMostUndos = 32;
+  static constexpr std::size_t kMostUndos = 64;
   static constexpr std::uint64_t kLargestOriginal = std::uint64_t{1} << 24U;
   static constexpr std::uint64_t kLargestCopy = std::uint64_t{1} << 30U;
   std::vector<MapEntry> map;

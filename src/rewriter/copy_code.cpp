@@ -11,6 +11,7 @@
 #include "rewriter/copy_writer.h"
 #include "rewriter/counter_choice.h"
 #include "rewriter/live_state.h"
+#include "rewriter/table_code.h"
 
 namespace sp::rewriter {
 namespace {
@@ -33,7 +34,8 @@ class CodeMaker {
       : function_(function), units_(units), live_(live), place_(place) {}
 
   /// Appends a unit's copy.
-  Refusal add(std::uint32_t index, const PlannedLanding& landing, const PlannedBranch& branch) {
+  Refusal add(std::uint32_t index, const PlannedLanding& landing, const PlannedBranch& branch,
+              const std::optional<PlannedTable>& table) {
     const CopyUnit& unit = units_.units[index];
     const std::uint64_t counter = place_.counters + sizeof(std::uint64_t) * unit.block;
     const auto sources = units_.code_of(unit);
@@ -60,6 +62,15 @@ class CodeMaker {
         if (choice && choice->index == i) {
           writer_.add_counter(*choice, counter);
         }
+        const bool reads_table = table && i + table->jump.instructions == sources.size() &&
+                                 (!choice || choice->index <= i);
+        if (reads_table && table->jump.is_apart) {
+          refusal = add_table_load(index, *table, sources.subspan(i), writer_);
+          return;
+        }
+        if (reads_table) {
+          add_table_jump(index, *table, writer_);
+        }
         refusal = counts_transfer(sources[i]) ? add_transfer(index, counter, landing.emulates_call)
                                               : add_instruction(sources[i], landing.emulates_call);
       });
@@ -74,6 +85,7 @@ class CodeMaker {
     return add_way_on(index);
   }
 
+  [[nodiscard]] CopyWriter& writer() { return writer_; }
   CopyCode take() { return std::move(writer_.made()); }
 
  private:
@@ -251,11 +263,10 @@ class CodeMaker {
 
 }  // namespace
 
-tl::expected<CopyCode, CopyRefusal> make_copy_code(const core::FunctionToCopy& function,
-                                                   const CopyUnits& units, const LiveState& live,
-                                                   std::span<const PlannedLanding> landings,
-                                                   std::span<const PlannedBranch> branches,
-                                                   const core::CopyPlace& place) {
+tl::expected<CopyCode, CopyRefusal> make_copy_code(
+    const core::FunctionToCopy& function, const CopyUnits& units, const LiveState& live,
+    std::span<const PlannedLanding> landings, std::span<const PlannedBranch> branches,
+    std::span<const std::optional<PlannedTable>> tables, const core::CopyPlace& place) {
   const auto& across = live.flags_across_calls();
   if (std::any_of(across.begin(), across.end(), [&function](Address at) {
         return function.is_called || at != function.bounds.begin;
@@ -264,8 +275,13 @@ tl::expected<CopyCode, CopyRefusal> make_copy_code(const core::FunctionToCopy& f
   }
   CodeMaker maker(function, units, live, place);
   for (std::uint32_t i = 0; i < units.units.size(); ++i) {
-    if (const auto refusal = maker.add(i, landings[i], branches[i])) {
+    if (const auto refusal = maker.add(i, landings[i], branches[i], tables[i])) {
       return tl::unexpected(*refusal);
+    }
+  }
+  for (const auto& table : tables) {
+    if (table) {
+      add_setters(*table, units, maker.writer());
     }
   }
   return maker.take();

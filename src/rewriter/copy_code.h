@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 #include "arch/x86_64/move.h"
@@ -11,6 +15,7 @@
 #include "rewriter/copy_units.h"
 #include "rewriter/landing_plan.h"
 #include "rewriter/live_state.h"
+#include "rewriter/table_plan.h"
 
 namespace sp::rewriter {
 
@@ -26,6 +31,7 @@ struct CopiedInstruction {
   bool is_entry = false;
   bool is_branching = false;    // core::CopyPoint::uncounted_branch
   bool is_transferred = false;  // core::CopyPoint's
+  bool is_in_entry = false;     // core::CopyPoint::counted_by
 };
 
 /// A copy's code without addresses, unit after unit.
@@ -50,14 +56,23 @@ struct CopyCode {
     std::int64_t distance = 0;  // from behind it
   };
   std::vector<InsertedExit> inserted_exits;
+  /// A jump by a table of the copy's own.
+  struct Table {
+    std::uint32_t unit = 0;     // whose PlannedTable it is
+    std::size_t jump = 0;       // the instruction, whose last four bytes lead to the table
+    std::size_t otherwise = 0;  // the instruction for entries without a unit
+  };
+  std::vector<Table> tables;
+  /// By register and unit: the first instruction of what sets PlannedTable::reg and leads there.
+  std::map<std::pair<unsigned, std::uint32_t>, std::size_t> setters;
 };
 
 /// Moves the instructions of all units, puts a counter into each block, one behind each branch that
-/// needs one, and counts transfers if the place has a table for them. `branches` has one for each
-/// unit.
+/// needs one, and counts transfers if the place has a table for them. `branches` and `tables` have
+/// one for each unit.
 [[nodiscard]] tl::expected<CopyCode, core::CopyRefusal> make_copy_code(
     const core::FunctionToCopy& function, const CopyUnits& units, const LiveState& live,
     std::span<const PlannedLanding> landings, std::span<const PlannedBranch> branches,
-    const core::CopyPlace& place);
+    std::span<const std::optional<PlannedTable>> tables, const core::CopyPlace& place);
 
 }  // namespace sp::rewriter

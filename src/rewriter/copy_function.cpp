@@ -6,10 +6,13 @@
 
 #include "arch/native.h"
 #include "rewriter/branch_plan.h"
+#include "rewriter/code_outside.h"
 #include "rewriter/copy_code.h"
 #include "rewriter/copy_layout.h"
 #include "rewriter/copy_units.h"
 #include "rewriter/landing_plan.h"
+#include "rewriter/table_plan.h"
+#include "rewriter/table_writer.h"
 
 namespace sp::rewriter {
 namespace {
@@ -27,7 +30,8 @@ std::optional<CopyRefusal> check(const core::FunctionToCopy& function,
     return CopyRefusal::too_large;
   }
   constexpr std::uint64_t kEndOfCounters = std::uint64_t{1} << 31U;
-  const std::uint64_t counters = sizeof(std::uint64_t) * most_counters(*function.graph);
+  const std::uint64_t counters =
+      sizeof(std::uint64_t) * most_counters(*function.graph, place.transfers.has_value());
   if (place.counters > kEndOfCounters || counters > kEndOfCounters - place.counters) {
     return CopyRefusal::no_counter;
   }
@@ -49,6 +53,7 @@ FunctionCopy::MapEntry map_entry(const CopiedInstruction& copied, std::uint32_t 
   entry.is_entry = copied.is_entry ? 1 : 0;
   entry.is_branching = copied.is_branching ? 1 : 0;
   entry.is_transferred = copied.is_transferred ? 1 : 0;
+  entry.is_in_entry = copied.is_in_entry ? 1 : 0;
   entry.undo = copied.undo & (FunctionCopy::kMostUndos - 1);
   return entry;
 }
@@ -83,6 +88,13 @@ void write_blocks(const core::ControlFlowGraph& graph, std::uint64_t counters, F
   }
 }
 
+/// Of branches that have a counter of their own.
+std::uint32_t count_own(std::span<const PlannedBranch> planned) {
+  return static_cast<std::uint32_t>(
+      std::count_if(planned.begin(), planned.end(),
+                    [](const PlannedBranch& one) { return one.by_own_counter.has_value(); }));
+}
+
 void write_branches(const CopyUnits& units, std::span<const PlannedBranch> planned,
                     FunctionCopy& copy) {
   copy.counters = static_cast<std::uint32_t>(copy.blocks.size());
@@ -94,8 +106,8 @@ void write_branches(const CopyUnits& units, std::span<const PlannedBranch> plann
     copy.branches.push_back({unit.block, planned[i].counted,
                              *units.last_of(unit).instruction.target, unit.end,
                              planned[i].counter});
-    copy.counters += planned[i].by_own_counter ? 1 : 0;
   }
+  copy.counters += count_own(planned);
 }
 
 /// False if a jump to the original does not reach.
@@ -150,14 +162,27 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
   if (!planned) {
     return tl::unexpected(planned.error());
   }
-  const LiveState live =
-      LiveState::of(*function.graph, function.bounds, function.code, {}, function.returns_flags);
+  std::vector<FlagsReadAt> outside;
+  for (const auto& [at, bytes] : function.outside) {
+    if (const auto found = find_without_flags(bytes, at)) {
+      outside.push_back(*found);
+    }
+  }
+  const LiveState live = LiveState::of(*function.graph, function.bounds, function.code, outside,
+                                       function.returns_flags);
   const auto branches =
       plan_branches(function, *units, live, place.counters,
                     place.counters + sizeof(std::uint64_t) * function.graph->blocks.size());
-  auto code = make_copy_code(function, *units, live, *planned, branches, place);
+  const auto tables =
+      plan_tables(function, *units, live, place,
+                  place.counters + sizeof(std::uint64_t) *
+                                       (function.graph->blocks.size() + count_own(branches)));
+  auto code = make_copy_code(function, *units, live, *planned, branches, tables, place);
   if (!code) {
     return tl::unexpected(code.error());
+  }
+  if (code->undos.size() > FunctionCopy::kMostUndos) {
+    return tl::unexpected(CopyRefusal::too_large);
   }
   const auto offsets = lay_out(*code, place.at);
   if (!offsets) {
@@ -174,6 +199,12 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
   write_code(*code, *offsets, copy);
   write_blocks(*function.graph, place.counters, copy);
   write_branches(*units, branches, copy);
+  if (!write_tables(*code, *units, tables, *offsets, copy)) {
+    return tl::unexpected(CopyRefusal::out_of_reach);
+  }
+  if (copy.code.size() > place.room) {
+    return tl::unexpected(CopyRefusal::no_room);
+  }
   for (std::uint32_t i = 0; i < units->units.size(); ++i) {
     const CopyUnit& unit = units->units[i];
     const Address in_copy = place.at + (*offsets)[code->units[i]];

@@ -77,6 +77,7 @@ Refusal mark_ways_in(const core::FunctionToCopy& function, CopyUnits& found) {
   }
   for (const Address destination : function.graph->table_destinations) {
     if (const auto unit = found.find(destination)) {
+      found.units[*unit].is_of_tables = !found.units[*unit].is_outside;
       found.units[*unit].is_outside = true;
     }
   }
@@ -89,11 +90,12 @@ Refusal mark_ways_in(const core::FunctionToCopy& function, CopyUnits& found) {
       return CopyRefusal::not_mapped;
     }
     found.units[*unit].is_outside = true;
+    found.units[*unit].is_of_tables = false;
   }
   return std::nullopt;
 }
 
-void mark_loop_heads(CopyUnits& found) {
+void mark_loop_heads(const core::FunctionToCopy& function, CopyUnits& found) {
   for (std::uint32_t i = 0; i < found.units.size(); ++i) {
     const core::Instruction& last = found.last_of(found.units[i]).instruction;
     if (last.flow != Flow::jump && last.flow != Flow::branch) {
@@ -102,6 +104,14 @@ void mark_loop_heads(CopyUnits& found) {
     const auto target = found.find(*last.target);
     if (target && *target <= i) {
       found.units[*target].is_loop_head = true;
+    }
+  }
+  for (const core::BranchTable& table : function.graph->tables) {
+    for (const Address destination : *table.destinations) {
+      const auto target = function.copies_tables ? found.find(destination) : std::nullopt;
+      if (target && destination <= table.jump) {
+        found.units[*target].is_loop_head = true;
+      }
     }
   }
 }
@@ -133,7 +143,7 @@ tl::expected<CopyUnits, CopyRefusal> find_units(const core::FunctionToCopy& func
   if (const auto refusal = mark_ways_in(function, found)) {
     return tl::unexpected(*refusal);
   }
-  mark_loop_heads(found);
+  mark_loop_heads(function, found);
   return found;
 }
 

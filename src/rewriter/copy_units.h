@@ -22,6 +22,7 @@ struct CopyUnit {
   std::uint32_t size = 0;      // how many; at least one
   bool starts_block = true;    // else the block is counted already
   bool is_outside = false;     // control comes there from outside of the copy
+  bool is_of_tables = false;   // only by tables of the function's own
   bool is_loop_head = false;   // of a backward jump within the copy
   bool falls_through = false;  // to `end`, out of its last instruction
   bool is_locked = false;      // the next unit begins behind its lock prefix,

@@ -20,11 +20,12 @@ CopiedInstruction& CopyWriter::emit(const MovedInstruction& code, std::uint8_t u
   CopiedInstruction copied;
   copied.code = code;
   copied.original = original_;
-  copied.undo = undo;
+  copied.undo = undo != 0 ? undo : undo_;
   copied.is_counted = is_counted_;
   copied.is_entry = std::exchange(is_entry_, false);
   copied.is_branching = is_branching_;
   copied.is_transferred = is_transferred_;
+  copied.is_in_entry = is_in_entry_;
   made_.instructions.push_back(copied);
   return made_.instructions.back();
 }

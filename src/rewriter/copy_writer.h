@@ -26,6 +26,10 @@ class CopyWriter {
   void continue_at(core::Address original) { original_ = original; }
   /// Whether its block is counted already.
   void set_counted(bool is_counted) { is_counted_ = is_counted; }
+  /// Whether the entry that the instruction reads is counted already.
+  void set_in_entry(bool is_in_entry) { is_in_entry_ = is_in_entry; }
+  /// Of all that is emitted with nothing else to undo.
+  void set_undo(std::uint8_t undo) { undo_ = undo; }
 
   CopiedInstruction& emit(const arch::x86_64::MovedInstruction& code, std::uint8_t undo = 0);
   [[nodiscard]] std::uint8_t undo(const core::CopyUndo& undo);
@@ -58,6 +62,8 @@ class CopyWriter {
   bool is_counted_ = false;
   bool is_branching_ = false;
   bool is_transferred_ = false;
+  bool is_in_entry_ = false;
+  std::uint8_t undo_ = 0;
 };
 
 }  // namespace sp::rewriter

@@ -70,6 +70,7 @@ struct Exit {
   Set always = 0;                                 // live there, wherever it goes
   std::array<std::uint32_t, 2> to{kNone, kNone};  // numbers of blocks
   bool to_any_block = false;
+  std::vector<std::uint32_t> by_table;  // numbers of blocks
 };
 
 /// The blocks of one function and what is live at their starts.
@@ -149,6 +150,9 @@ class Solver {
     for (const std::uint32_t block : exit.to) {
       live |= block == kNone ? 0 : in_[block];
     }
+    for (const std::uint32_t block : exit.by_table) {
+      live |= block == kNone ? 0 : in_[block];
+    }
     return exit.to_any_block ? live | at_any_block_ : live;
   }
 
@@ -178,8 +182,7 @@ class Solver {
         exit.always = at_return_;
         break;
       case Flow::indirect_jump:
-        exit.to_any_block = !std::ranges::binary_search(graph_.unresolved, last.address);
-        exit.always = exit.to_any_block ? kAllRegisters : kEverything;
+        add_indirect_jump(last.address, exit);
         break;
       case Flow::next:
       case Flow::syscall:
@@ -188,6 +191,25 @@ class Solver {
         break;
     }
     return exit;
+  }
+
+  void add_indirect_jump(Address jump, Exit& exit) const {
+    const bool is_resolved = !std::ranges::binary_search(graph_.unresolved, jump);
+    const auto table = std::ranges::lower_bound(graph_.tables, jump, {}, &core::BranchTable::jump);
+    bool are_blocks = table != graph_.tables.end() && table->jump == jump;
+    if (are_blocks) {
+      for (const Address destination : *table->destinations) {
+        const FlagsReadAt* const known = known_outside(destination);
+        const bool is_over = known != nullptr && !known->then;
+        const std::uint32_t block =
+            is_over ? kNone : block_at(known != nullptr ? *known->then : destination);
+        are_blocks = are_blocks && (is_over || block != kNone);
+        exit.always |= known != nullptr ? read_flags(known->flags) : 0;
+        exit.by_table.push_back(block);
+      }
+    }
+    exit.to_any_block = is_resolved && !are_blocks;
+    exit.always |= is_resolved || are_blocks ? kAllRegisters : kEverything;
   }
 
   /// Everything is live, if no block begins there.
@@ -200,6 +222,9 @@ class Solver {
     const FlagsReadAt* known = leaves ? known_outside(*jump.target) : nullptr;
     if (known != nullptr) {
       exit.always |= kAllRegisters | read_flags(known->flags);
+      if (known->then) {
+        add_block(*known->then, exit.to[0], exit);
+      }
     } else if (jump.target) {
       add_block(*jump.target, exit.to[0], exit);
     } else {

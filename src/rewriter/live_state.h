@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct LiveBefore {
 struct FlagsReadAt {
   core::Address at;
   std::uint64_t flags = 0;
+  /// Control comes back to there, in the function, which may read more.
+  std::optional<core::Address> then{};
 };
 
 /// The flags and general registers that are live in front of each instruction of a function of

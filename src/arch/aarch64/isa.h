@@ -149,6 +149,9 @@ struct AArch64 {
   static RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
     return aarch64::effect_on(step, reg);
   }
+  static std::optional<IndexedOperand> indexed_operand(const PathInstruction& /*step*/) {
+    return std::nullopt;
+  }
 
   static bool hide_step(std::span<const std::byte> code, Registers& registers,
                         MemoryAccess& memory) {

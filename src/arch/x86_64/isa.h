@@ -26,6 +26,7 @@
 #include "arch/x86_64/sleds.h"
 #include "arch/x86_64/syscall.h"
 #include "arch/x86_64/syscall_sites.h"
+#include "arch/x86_64/table_jump.h"
 
 namespace sp::arch::x86_64 {
 
@@ -150,6 +151,9 @@ struct X86_64 {
   }
   static RegisterEffect effect_on(const PathInstruction& step, unsigned reg) {
     return x86_64::effect_on(step, reg);
+  }
+  static std::optional<IndexedOperand> indexed_operand(const PathInstruction& step) {
+    return x86_64::indexed_operand(step.bytes);
   }
 
   static bool hide_step(std::span<const std::byte> code, Registers& registers,

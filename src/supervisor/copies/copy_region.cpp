@@ -55,7 +55,11 @@ std::optional<AddressRange> find_copy_gap(const std::vector<core::Mapping>& maps
     return std::nullopt;
   }
   const std::uint64_t lowest = module.end.value() > kReach ? module.end.value() - kReach : 0;
-  const std::uint64_t highest = module.begin.value() + kReach;
+  // Below 2 GiB a displacement without a base leads to what code there refers to by one.
+  constexpr std::uint64_t kWithoutBase = std::uint64_t{1} << 31U;
+  const std::uint64_t highest = module.end.value() + size < kWithoutBase
+                                    ? std::min(module.begin.value() + kReach, kWithoutBase)
+                                    : module.begin.value() + kReach;
   std::optional<AddressRange> below;
   std::optional<AddressRange> above;
   for (const AddressRange gap : gaps_between(maps)) {

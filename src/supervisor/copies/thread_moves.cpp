@@ -1,5 +1,6 @@
 #include "supervisor/copies/thread_moves.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -20,7 +21,9 @@ std::optional<std::uint64_t> word_at(const Native::Registers& registers, std::in
                                                                          : std::nullopt;
 }
 
-bool undo(const core::CopyUndo& undo, Native::Registers& registers, arch::MemoryAccess& memory) {
+bool undo(const core::FunctionCopy& copy, const core::CopyPoint& point,
+          Native::Registers& registers, arch::MemoryAccess& memory) {
+  const core::CopyUndo& undo = point.undo;
   for (const core::CopyUndo::Reload& reload : undo.reloads) {
     if (reload.number == core::CopyUndo::kNone) {
       continue;
@@ -38,8 +41,27 @@ bool undo(const core::CopyUndo& undo, Native::Registers& registers, arch::Memory
     }
     Native::restore_flags(registers, *flags);
   }
+  if (undo.entry_in != core::CopyUndo::kNone) {
+    std::uint64_t& entry = Native::general_register(registers, undo.entry_in);
+    const auto there = copy.to_original(Address{entry});
+    entry = there ? there->original.value() : entry;  // some lead to the original
+  }
+  if (undo.address_in != core::CopyUndo::kNone) {
+    Native::general_register(registers, undo.address_in) = point.original.value();
+  }
   Native::move_sp(registers, undo.sp_shift);
   return true;
+}
+
+/// Of the entry, or of another one that leads where it does. `registers`: the original's.
+std::uint64_t index_of(const core::CopiedTable& table, const core::CopyUndo& undo,
+                       Native::Registers registers) {
+  if (undo.entry_in == core::CopyUndo::kNone) {
+    return Native::general_register(registers, table.index);
+  }
+  const Address destination{Native::general_register(registers, undo.entry_in)};
+  const auto& all = *table.destinations;
+  return static_cast<std::uint64_t>(std::find(all.begin(), all.end(), destination) - all.begin());
 }
 
 }  // namespace
@@ -52,7 +74,7 @@ std::optional<ThreadMove> move_to_original(const core::FunctionCopy& copy,
     return std::nullopt;
   }
   ThreadMove move{registers, {}, point->is_transferred, point->is_in_table};
-  if (!undo(point->undo, move.registers, memory)) {
+  if (!undo(copy, *point, move.registers, memory)) {
     return std::nullopt;
   }
   Native::set_pc(move.registers, point->original);
@@ -60,6 +82,12 @@ std::optional<ThreadMove> move_to_original(const core::FunctionCopy& copy,
   CountCorrection& correction = move.correction;
   correction.counter = block.counter;
   correction.branch = point->uncounted_branch;
+  if (const core::CopiedTable* const table = point->counted_by) {
+    constexpr std::uint64_t kCounterSize = sizeof(std::uint64_t);
+    const std::uint64_t index = index_of(*table, point->undo, move.registers);
+    correction.entry =
+        index < table->destinations->size() ? table->counter + kCounterSize * index : 0;
+  }
   // At its leader the block is counted once the thread is back in the copy, else not at all. A jump
   // out of the function has been counted with its block.
   if (copy.original.contains(point->original)) {
@@ -75,7 +103,7 @@ std::optional<CountCorrection> unfinished(const core::FunctionCopy& copy, Addres
   if (!block || copy.blocks[*block].is_ahead_at(pc)) {
     return std::nullopt;
   }
-  return CountCorrection{copy.blocks[*block].counter, 0, 0, -1, 0};
+  return CountCorrection{copy.blocks[*block].counter, 0, 0, -1, 0, 0};
 }
 
 std::optional<CountCorrection> stay_in_original(const core::FunctionCopy& copy, Address pc,
@@ -85,7 +113,7 @@ std::optional<CountCorrection> stay_in_original(const core::FunctionCopy& copy, 
     return std::nullopt;
   }
   const int executions = is_counted ? 0 : 1;
-  return CountCorrection{copy.blocks[*block].counter, executions, executions, 1 - executions, 0};
+  return CountCorrection{copy.blocks[*block].counter, executions, executions, 1 - executions, 0, 0};
 }
 
 std::optional<ThreadMove> move_to_copy(const core::FunctionCopy& copy,
@@ -101,8 +129,8 @@ std::optional<ThreadMove> move_to_copy(const core::FunctionCopy& copy,
   const core::CopiedBlock& block = copy.blocks[point->block];
   const bool is_at_unlocked = block.is_unlocked && Native::pc(registers) == block.start;
   const int executions = is_counted || is_at_unlocked ? 0 : 1;
-  move.correction = {block.counter, executions - (point->is_counted ? 0 : 1), executions,
-                     1 - executions, 0};
+  move.correction = {
+      block.counter, executions - (point->is_counted ? 0 : 1), executions, 1 - executions, 0, 0};
   return move;
 }
 

@@ -23,6 +23,8 @@ struct CountCorrection {
   int departures = 0;
   /// The counter of a branch that is right by one more; 0: none.
   std::uint64_t branch = 0;
+  /// The counter of a table's entry that is right by one less; 0: none.
+  std::uint64_t entry = 0;
 };
 
 /// A stopped thread's move between a function's original and its copy.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -490,6 +491,56 @@ TEST_F(CopyFunction, does_not_trust_the_graph) {
     refused += copy ? 0 : 1;
   }
   EXPECT_GT(refused, 2000U);
+}
+
+TEST_F(CopyFunction, has_a_table_of_its_own_for_a_switch) {
+  HandMade function(
+      "48 8d 15 21 00 00 00"                               // lea 0x401028,%rdx
+      "48 83 ff 04"                                        // cmp $4,%rdi
+      "73 0a"                                              // jae 0x401017
+      "48 63 04 ba"                                        // movslq (%rdx,%rdi,4),%rax
+      "48 01 d0"                                           // add %rdx,%rax
+      "ff e0"                                              // jmp *%rax
+      "90"                                                 //
+      "b8 01 00 00 00 c3"                                  // 0x401017: mov $1,%eax; ret
+      "b8 02 00 00 00 c3"                                  // 0x40101d: mov $2,%eax; ret
+      "90 90 90 90 90"                                     //
+      "ef ff ff ff f5 ff ff ff ef ff ff ff f5 ff ff ff");  // 0x401028
+  ASSERT_EQ(function.graph().tables.size(), 1U);
+  const auto without = copy_function(*function, kPlace);
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->data, 0U);
+  function->copies_tables = true;
+  const auto copy = copy_function(*function, kPlace);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(difference(*function, *copy), "");
+  constexpr std::uint64_t kEntry = 8;
+  ASSERT_GE(copy->data, 4 * kEntry);
+  std::uint64_t first = 0;
+  std::memcpy(&first, &copy->code[copy->code.size() - 4 * kEntry], sizeof first);
+  EXPECT_EQ(copy->to_original(Address{first})->original, kStart + 0x17);
+}
+
+// The operand's displacement and what the register has more than the entry's number cancel out.
+TEST_F(CopyFunction, has_no_table_of_its_own_where_a_register_is_not_the_entrys_number) {
+  HandMade function(
+      "48 8d 15 21 00 00 00"                               // lea 0x401028,%rdx
+      "48 8d 47 fc"                                        // lea -4(%rdi),%rax
+      "48 83 f8 04"                                        // cmp $4,%rax
+      "73 0b"                                              // jae 0x40101c
+      "48 63 44 ba f0"                                     // movslq -16(%rdx,%rdi,4),%rax
+      "48 01 d0"                                           // add %rdx,%rax
+      "ff e0"                                              // jmp *%rax
+      "90"                                                 //
+      "b8 01 00 00 00 c3"                                  // 0x40101c
+      "b8 02 00 00 00 c3"                                  // 0x401022
+      "f4 ff ff ff fa ff ff ff f4 ff ff ff fa ff ff ff");  // 0x401028
+  EXPECT_EQ(function.graph().table_destinations, (std::vector{kStart + 0x1c, kStart + 0x22}));
+  EXPECT_TRUE(function.graph().tables.empty());
+  function->copies_tables = true;
+  const auto copy = copy_function(*function, kPlace);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->data, 0U);
 }
 
 }  // namespace

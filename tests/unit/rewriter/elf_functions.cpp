@@ -8,6 +8,7 @@
 
 #include "analyzer/control_flow_graph.h"
 #include "core/mapped_file.h"
+#include "core/table_hints.h"
 #include "rewriter/jump_targets.h"
 #include "rewriter/padding.h"
 #include "symbols/instrumentation_candidates.h"
@@ -72,10 +73,12 @@ core::FunctionToCopy ElfFunction::to_copy() const {
   function.entries = entries;
   function.dead = {padding};
   function.is_complete = jumps_through_pointers(graph, bounds, code);
+  function.copies_tables = true;
   return function;
 }
 
-std::optional<ElfFunctions> ElfFunctions::open(const std::string& path, std::uint64_t bias) {
+std::optional<ElfFunctions> ElfFunctions::open(const std::string& path, std::uint64_t bias,
+                                               bool is_loaded) {
   const auto file = core::MappedFile::open(path);
   if (!file) {
     return std::nullopt;
@@ -87,6 +90,7 @@ std::optional<ElfFunctions> ElfFunctions::open(const std::string& path, std::uin
   ElfFunctions functions;
   functions.image_ = *image;
   functions.bias_ = bias;
+  functions.is_loaded_ = is_loaded;
   const auto sources = symbols::find_symbol_sources(*image, path, "", {});
   functions.pointers_ = find_pointers(*image);
   functions.candidates_ = symbols::find_candidates(**image, sources);
@@ -115,13 +119,19 @@ ElfFunction ElfFunctions::at(std::size_t index) const {
         find_padding(behind.first(std::min<std::size_t>(behind.size(), next - candidate.end)),
                      function.bounds.end);
   }
+  const core::TableHints hints{[](core::AddressRange) { return std::optional<Address>(); },
+                               [](Address) { return true; }, [](Address) { return false; }};
   function.graph = analyzer::build_control_flow_graph(
-      function.bounds, leaders, [&](Address from, std::span<std::byte> into) {
+      function.bounds, leaders,
+      [&](Address from, std::span<std::byte> into) {
         const auto bytes = image_->bytes_at(from.value() - bias_);
         const std::size_t size = std::min(bytes.size(), into.size());
-        std::copy_n(bytes.begin(), size, into.begin());
+        const auto* const begin =
+            is_loaded_ ? reinterpret_cast<const std::byte*>(from.value()) : bytes.data();  // NOLINT
+        std::copy_n(begin, size, into.begin());
         return size;
-      });
+      },
+      &hints);
   function.entries = find_entries(function.graph);
   std::copy_if(leaders.begin(), leaders.end(), std::back_inserter(function.entries),
                [&](Address leader) { return function.bounds.contains(leader); });

@@ -31,8 +31,10 @@ struct ElfFunction {
 class ElfFunctions {
  public:
   /// nullopt if the file cannot be read.
+  /// `is_loaded`: it is mapped there, in this process, so that its data are relocated.
   [[nodiscard]] static std::optional<ElfFunctions> open(const std::string& path,
-                                                        std::uint64_t bias = 0);
+                                                        std::uint64_t bias = 0,
+                                                        bool is_loaded = false);
 
   [[nodiscard]] std::size_t size() const { return candidates_.functions.size(); }
   [[nodiscard]] ElfFunction at(std::size_t index) const;
@@ -40,6 +42,7 @@ class ElfFunctions {
  private:
   std::shared_ptr<const core::ElfImage> image_;
   std::uint64_t bias_ = 0;
+  bool is_loaded_ = false;
   core::InstrumentationCandidates candidates_;
   std::vector<std::uint64_t> pointers_;  // sorted
 };

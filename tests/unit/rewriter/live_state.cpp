@@ -4,6 +4,7 @@
 
 #include "arch/x86_64/decoder.h"
 #include "arch/x86_64/flags.h"
+#include "rewriter/code_outside.h"
 #include "unit/arch/bytes.h"
 
 namespace sp::rewriter {
@@ -269,6 +270,26 @@ TEST(LiveState, traps_show_everything) {
   EXPECT_EQ(flags(function.live(), 7), kArithmeticFlags);
   EXPECT_EQ(registers(function.live(), 7), kAll);
   EXPECT_EQ(registers(function.live(), 0) & (kRax | kRdx), kRdx);
+}
+
+TEST(LiveState, code_outside_reads_no_flags_if_it_sets_them_or_calls_or_comes_back) {
+  const auto look = [](std::string_view hex) {
+    return find_without_flags(arch::bytes_of(hex), Address{0x5000});
+  };
+  const auto sets = look("48 89 c7 85 c0 74 05");  // mov; test; je
+  ASSERT_TRUE(sets);
+  EXPECT_FALSE(sets->then);
+  const auto calls = look("48 89 c7 e8 00 00 00 00");  // mov; call
+  ASSERT_TRUE(calls);
+  EXPECT_FALSE(calls->then);
+  const auto returns = look("48 89 c7 e9 f8 0f 00 00");  // mov; jmp 0x6000
+  ASSERT_TRUE(returns);
+  EXPECT_EQ(returns->then, Address{0x6000});
+  EXPECT_FALSE(look("48 89 c7 74 05"));  // mov; je
+  EXPECT_FALSE(look("48 ff c0 72 05"));  // inc, which leaves CF; jb
+  EXPECT_FALSE(look("48 89 c7 ff e0"));  // mov; jmp *%rax
+  EXPECT_FALSE(look("48 89 c7"));        // what follows is not known
+  EXPECT_FALSE(look(""));
 }
 
 }  // namespace

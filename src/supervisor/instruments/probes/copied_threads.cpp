@@ -117,7 +117,7 @@ void count_unlocked(ProbedCode& code, const core::FunctionCopy& copy, core::Addr
   const auto index = copy.block_of(pc);
   const ProbedBlock* const block = index ? code.block_starting_at(pc) : nullptr;
   if (block != nullptr && block->is_unlocked) {
-    code.copies().correct({copy.blocks[*index].counter, 1, 1, -1, 0});
+    code.copies().correct({copy.blocks[*index].counter, 1, 1, -1, 0, 0});
   }
 }
 

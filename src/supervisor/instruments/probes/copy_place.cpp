@@ -22,8 +22,14 @@ std::uint64_t largest_copy(const ProbedFunction& function, const core::ControlFl
   const auto transfers =
       std::count_if(graph.blocks.begin(), graph.blocks.end(),
                     [](const auto& block) { return core::is_indirect(block.last.flow); });
+  constexpr std::uint64_t kOfEntry = sizeof(std::uint64_t);
+  constexpr std::uint64_t kOfTable = 32;
+  std::uint64_t tables = 0;
+  for (const core::BranchTable& table : graph.tables) {
+    tables += kOfTable + kOfEntry * table.destinations->size();
+  }
   const bool are_counted = detail != CopyDetail::blocks_and_branches;
-  return kCodeFactor * function.bounds.size() + kOfBlock * graph.blocks.size() + kOfBlock +
+  return tables + kCodeFactor * function.bounds.size() + kOfBlock * graph.blocks.size() + kOfBlock +
          (are_counted ? kOfTransfer * static_cast<std::uint64_t>(transfers) : 0) +
          (detail == CopyDetail::and_events ? kOfEvents : 0);
 }
@@ -61,7 +67,7 @@ tl::expected<core::CopyPlace, CopyRefusal> find_copy_place(Tracee& tracee,
     return tl::unexpected(CopyRefusal::no_room);
   }
   prepared.room = {*at, *at + size};
-  prepared.counters = core::most_counters(graph);
+  prepared.counters = core::most_counters(graph, detail == CopyDetail::and_transfers);
   const auto counter = space.slots->allocate(prepared.counters);
   if (!counter) {
     region.free(prepared.room);

@@ -44,9 +44,13 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
     }
     ProbedBlock& block = blocks[known->number];
     constexpr std::uint64_t kOfCall = 2;  // of its entry, and of how it ends
-    counters.all.push_back({0, block.number, has_jump_at(*copy, copied.start), copied.emulates_call,
-                            copied.counts_transfer, copied.saves_flags,
-                            how.counts_entry_alone ? kOfCall : 0});
+    const bool is_arrival = has_jump_at(*copy, copied.start) && !copied.is_dispatched;
+    counters.all.push_back({.block = block.number,
+                            .is_arrival = is_arrival,
+                            .emulates_call = copied.emulates_call,
+                            .counts_transfer = copied.counts_transfer,
+                            .saves_flags = copied.saves_flags,
+                            .events = how.counts_entry_alone ? kOfCall : 0});
     block.has_unreported_change = true;
     if (how.counts_entry_alone || block.edges_until || has_only_fallthrough(block)) {
       continue;
@@ -60,6 +64,7 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
       block.edges_until = how.at;
     }
   }
+  add_tables(*copy, blocks, counters);
   function_at_[counters.first] = function.number;
   counters_[function.number] = std::move(counters);
   function.state = ProbedFunction::State::copied;
@@ -94,6 +99,9 @@ void FunctionCopies::correct(const CountCorrection& correction) {
   if (correction.branch != 0) {
     ++corrections_[correction.branch].executions;
   }
+  if (correction.entry != 0) {
+    --corrections_[correction.entry].executions;
+  }
 }
 
 void FunctionCopies::note_arrival(const core::FunctionCopy& copy, core::Address leader) {
@@ -115,6 +123,8 @@ void FunctionCopies::end_edges_of(const core::FunctionCopy& copy, core::Address 
   if (const auto counters = counters_.find(known->function); counters != counters_.end()) {
     std::erase_if(counters->second.ways,
                   [&](const CopiedWays& ways) { return ways.block == *index; });
+    std::erase_if(counters->second.tables,
+                  [&](const Entries& entries) { return entries.block == known->number; });
   }
 }
 
@@ -145,7 +155,7 @@ void FunctionCopies::add_transfers(std::span<const CounterSlots::Transfers> tran
 }
 
 void FunctionCopies::end_transfers(BlockTable& blocks, core::TimePoint seen) {
-  for (const auto& [function, counters] : counters_) {
+  for (auto& [function, counters] : counters_) {
     for (const Counter& counter : counters.all) {
       if (counter.counts_transfer && counter.block != kNoBlock &&
           !blocks[counter.block].edges_until) {
@@ -153,6 +163,9 @@ void FunctionCopies::end_transfers(BlockTable& blocks, core::TimePoint seen) {
         blocks[counter.block].has_unreported_change = true;
       }
     }
+    std::erase_if(counters.tables, [&blocks](const Entries& entries) {
+      return blocks[entries.block].edges_until.has_value();
+    });
   }
 }
 
@@ -192,6 +205,7 @@ CopyUse FunctionCopies::collect(BlockTable& blocks, const ReadCounters& read, co
     }
     uses.emplace_back(&counters, collect(counters, values, blocks, arrivals, now));
     collect_edges(counters, values, now, counters.is_still ? 0 : in_blocks);
+    collect_tables(counters, values, now);
   }
   const CopyPrices prices(std::move(arrivals));
   CopyUse sum;
@@ -215,8 +229,10 @@ CopyUse FunctionCopies::collect(Counters& counters, std::span<const std::uint64_
     const std::uint64_t more = add(blocks[counter.block], counter, values[i], now);
     use.executions += more;
     use.emulated_calls += counter.emulates_call ? more : 0;
-    use.transfers += counter.counts_transfer ? more : 0;
-    use.transfers_with_flags += counter.saves_flags ? more : 0;
+    if (!counter.has_table) {
+      use.transfers += counter.counts_transfer ? more : 0;
+      use.transfers_with_flags += counter.saves_flags ? more : 0;
+    }
     use.events += counter.events * more;
     if (counter.is_arrival && more > 0) {
       use.arrivals += more;

@@ -95,14 +95,24 @@ class FunctionCopies {
     bool emulates_call = false;
     bool counts_transfer = false;
     bool saves_flags = false;
+    bool has_table = false;    // of the copy's own, for its transfer
     std::uint64_t events = 0;  // that the copy writes with each execution
+  };
+  /// The ways on from a block by a core::CopiedTable, and how often each is in the edges.
+  struct Entries {
+    std::uint32_t block = 0;  // number
+    core::Instruction from;
+    std::size_t first = 0;  // index among the counters
+    core::BranchTable::Destinations to;
+    std::vector<std::uint64_t> taken;
   };
   struct Counters {
     std::uint64_t first = 0;
     std::vector<Counter> all;       // of the blocks
-    std::uint32_t of_branches = 0;  // behind them
+    std::uint32_t of_branches = 0;  // behind them, and of tables
     std::uint64_t branches = 0;     // their sum
     std::vector<CopiedWays> ways;
+    std::vector<Entries> tables;
     CopyUse recent;
     bool is_still = false;  // no thread runs in it
   };
@@ -117,6 +127,10 @@ class FunctionCopies {
   [[nodiscard]] Correction correction_of(std::uint64_t counter) const;
   void collect_edges(Counters& counters, std::span<const std::uint64_t> values, core::TimePoint now,
                      std::uint64_t in_blocks);
+  static void add_tables(const core::FunctionCopy& copy, const BlockTable& blocks,
+                         Counters& counters);
+  void collect_tables(Counters& counters, std::span<const std::uint64_t> values,
+                      core::TimePoint now);
   /// Of one function, without the cost. Appends how often control arrived at its blocks.
   static CopyUse collect(Counters& counters, std::span<const std::uint64_t> values,
                          BlockTable& blocks, std::vector<std::uint64_t>& arrivals,

@@ -10,6 +10,7 @@
 
 #include "core/log.h"
 #include "supervisor/instruments/probes/copied_code.h"
+#include "supervisor/instruments/probes/copied_tables.h"
 #include "supervisor/instruments/probes/copy_conditions.h"
 #include "supervisor/instruments/probes/copy_place.h"
 #include "supervisor/instruments/probes/dear_copies.h"
@@ -205,6 +206,7 @@ Promotion::OrRefusal<PreparedCopy> Promotion::prepare(Tracee& tracee, ProbedFunc
   if (writes_events(code) && !add_event_places(code, function, to_copy)) {
     return tl::unexpected(CopyRefusal::no_events);
   }
+  add_tables(code, *module, graph, to_copy);
   PreparedCopy prepared;
   prepared.function = function.number;
   const auto place = find_copy_place(tracee, function, graph, detail_of_copies(code), prepared);

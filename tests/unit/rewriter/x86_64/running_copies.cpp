@@ -100,6 +100,21 @@ void leave_copy(mcontext_t& context) {
   } else if (is_in_block && !is_leader && !point->is_counted) {
     counter += 1;
   }
+  if (point->undo.entry_in != core::CopyUndo::kNone) {
+    greg_t& entry = general_register(context, point->undo.entry_in);
+    const auto there = copy->to_original(Address{static_cast<std::uint64_t>(entry)});
+    entry = there ? static_cast<greg_t>(there->original.value()) : entry;
+  }
+  if (const core::CopiedTable* const table = point->counted_by) {
+    auto index = static_cast<std::uint64_t>(general_register(context, table->index));
+    if (point->undo.entry_in != core::CopyUndo::kNone) {
+      const Address to{static_cast<std::uint64_t>(general_register(context, point->undo.entry_in))};
+      const auto& all = *table->destinations;
+      index = static_cast<std::uint64_t>(std::find(all.begin(), all.end(), to) - all.begin());
+    }
+    SP_CHECK(index < table->destinations->size());
+    counters[(table->counter - kCounters) / 8 + index] -= 1;
+  }
   greg_t& sp = general_register(context, 4);
   const auto pushed = [sp](std::int16_t offset) {
     return static_cast<greg_t>(*word_at(static_cast<std::uint64_t>(sp + offset)));
@@ -114,6 +129,10 @@ void leave_copy(mcontext_t& context) {
     flags.eflags = static_cast<std::uint64_t>(context.gregs[REG_EFL]);
     arch::x86_64::restore_flags(flags, static_cast<std::uint64_t>(pushed(point->undo.flags_from)));
     context.gregs[REG_EFL] = static_cast<greg_t>(flags.eflags);
+  }
+  if (point->undo.address_in != core::CopyUndo::kNone) {
+    general_register(context, point->undo.address_in) =
+        static_cast<greg_t>(point->original.value());
   }
   sp += point->undo.sp_shift;
   context.gregs[REG_RIP] = static_cast<greg_t>(point->original.value());
@@ -241,7 +260,7 @@ void* LoadedLibrary::symbol(const char* name) const { return dlsym(handle_, name
 RunningCopies::RunningCopies(const LoadedLibrary& library, const std::string& path,
                              CopyOptions options)
     : bias_(library.bias()), text_(library.text()) {
-  const auto functions = ElfFunctions::open(path, library.bias());
+  const auto functions = ElfFunctions::open(path, library.bias(), true);
   SP_CHECK(functions.has_value());
   region_ = map_near(library.text());
   core::CopyPlace place{region_.begin, region_.size(), kCounters};
@@ -347,7 +366,26 @@ WaysTaken RunningCopies::transfers() const {
       ways[{from.at(static_cast<std::uint32_t>(entry[2])), place_of(Address{entry[0]})}] = entry[1];
     }
   }
+  for (const FunctionCopy& copy : copies_) {
+    for (const core::CopiedTable& table : copy.tables) {
+      const core::CopiedBlock& block = copy.blocks[table.block];
+      for (std::size_t i = 0; i < table.destinations->size(); ++i) {
+        const std::uint64_t count = counters[(table.counter - kCounters) / 8 + i];
+        if (count != 0) {
+          ways[{from.at(block.site()), place_of((*table.destinations)[i])}] += count;
+        }
+      }
+    }
+  }
   return ways;
+}
+
+std::uint64_t RunningCopies::tables() const {
+  std::uint64_t tables = 0;
+  for (const FunctionCopy& copy : copies_) {
+    tables += copy.data > 0 ? 1 : 0;
+  }
+  return tables;
 }
 
 void RunningCopies::choose_places(core::FunctionToCopy& function) {

@@ -60,6 +60,8 @@ class RunningCopies {
   [[nodiscard]] WaysTaken ways() const;
   /// The same of returns, indirect calls and indirect jumps; places elsewhere are addresses.
   [[nodiscard]] WaysTaken transfers() const;
+  /// How many copies have tables of their own.
+  [[nodiscard]] std::uint64_t tables() const;
   /// An event of a thread's ring.
   struct Event {
     std::uint64_t ticks = 0;

@@ -104,6 +104,45 @@ static uint64_t switches(uint64_t seed) {
   return machine(code, 100, seed);
 }
 
+// As interpreters are written: the next instruction's place is loaded early.
+static uint64_t threaded(uint64_t seed) {
+  static const void* const kOps[] = {&&add, &&shift, &&flip, &&skip, &&mix, &&add, &&flip, &&end};
+  uint8_t code[64];
+  for (int i = 0; i < 64; ++i) {
+    code[i] = (uint8_t)((seed >> (i % 23)) ^ (uint64_t)(i * 5)) & 7U;
+  }
+  code[63] = 7;
+  const uint8_t* at = code;
+  uint64_t value = seed;
+  uint64_t skipped = 0;
+  const void* next = kOps[*at++ & 7U];
+  value ^= seed << 9;
+  goto* next;
+add:
+  next = kOps[*at++ & 7U];
+  value += seed * 3;
+  value ^= skipped << 2;
+  goto* next;
+shift:
+  next = kOps[*at++ & 7U];
+  value = (value << 7) | (value >> 57);
+  skipped += value & 3U;
+  goto* next;
+flip:
+  goto* kOps[(value ^= ~(uint64_t)0, *at++ & 7U)];
+skip:
+  skipped += 1;
+  at += at < code + 60;
+  next = kOps[*at++ & 7U];
+  value += skipped;
+  goto* next;
+mix:
+  value *= 0x9E3779B97F4A7C15U;
+  goto* kOps[*at++ & 7U];
+end:
+  return value + skipped + (uint64_t)(at - code);
+}
+
 // Jumps that no table of the compiler's shows.
 static uint64_t computed_gotos(uint64_t seed) {
   static const void* const kLabels[] = {&&add, &&shift, &&twist, &&end};
@@ -334,6 +373,7 @@ __attribute__((visibility("default"))) const struct subject copy_subjects[] = {
     {"recursion", recursion},
     {"tail_calls", tail_calls},
     {"switches", switches},
+    {"threaded", threaded},
     {"computed_gotos", computed_gotos},
     {"callbacks", callbacks},
     {"sorts", sorts},

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
 #include "unit/arch/pretended_memory.h"
 
 namespace sp::supervisor {
@@ -201,6 +204,57 @@ TEST_F(ThreadMoves, are_none_for_who_stays_in_the_original) {
   ASSERT_TRUE(counted);
   EXPECT_EQ(counted->executions, 0);
   EXPECT_EQ(counted->departures, 1);
+}
+
+/// The first block's instruction at 6 reads a table of the copy's own, whose entries lead to the
+/// second block and out of the function.
+class MovesWithTables : public ThreadMoves {
+ protected:
+  static constexpr std::uint8_t kIndex = 2;
+  static constexpr Address kElsewhere{0x5000};
+  static constexpr std::uint64_t kEntries = kCounter + 0x100;
+
+  void SetUp() override {
+    ThreadMoves::SetUp();
+    copy_.tables = {{0, kIndex, kEntries,
+                     std::make_shared<const std::vector<Address>>(
+                         std::vector<Address>{kElsewhere, kStart + 0x10})}};
+    copy_.map[4].is_in_entry = 1;  // at 0x0C
+  }
+  [[nodiscard]] std::optional<ThreadMove> out_with(std::uint64_t offset, std::uint8_t reg,
+                                                   std::uint64_t value) {
+    auto registers = registers_at(kCopy + offset);
+    Native::general_register(registers, reg) = value;
+    return move_to_original(copy_, registers, memory_);
+  }
+};
+
+TEST_F(MovesWithTables, take_the_entrys_count_back) {
+  EXPECT_EQ(out_with(0x0C, kIndex, 1)->correction.entry, kEntries + 8);
+  EXPECT_EQ(out_with(0x0C, kIndex, 0)->correction.entry, kEntries);
+  EXPECT_EQ(out_with(0x0C, kIndex, 2)->correction.entry, 0U) << "no entry of the table";
+  EXPECT_EQ(out_with(0x03, kIndex, 1)->correction.entry, 0U) << "not counted yet";
+}
+
+TEST_F(MovesWithTables, give_the_original_entry_back) {
+  copy_.undos.emplace_back().entry_in = kSpilled;
+  copy_.map[4].undo = 2;
+  const auto inside = out_with(0x0C, kSpilled, kCopy.value() + 0x20);
+  ASSERT_TRUE(inside);
+  Native::Registers registers = inside->registers;
+  EXPECT_EQ(Native::general_register(registers, kSpilled), kStart.value() + 0x10);
+  EXPECT_EQ(inside->correction.entry, kEntries + 8);
+  const auto outside = out_with(0x0C, kSpilled, kElsewhere.value());
+  ASSERT_TRUE(outside);
+  EXPECT_EQ(outside->correction.entry, kEntries);
+}
+
+TEST_F(MovesWithTables, set_the_register_that_holds_where_control_goes) {
+  copy_.undos.emplace_back().address_in = kSpilled;
+  copy_.map[7].undo = 2;  // at 0x20, the second block
+  auto move = out(0x20);
+  ASSERT_TRUE(move);
+  EXPECT_EQ(Native::general_register(move->registers, kSpilled), kStart.value() + 0x10);
 }
 
 }  // namespace

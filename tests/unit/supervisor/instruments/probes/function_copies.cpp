@@ -67,7 +67,7 @@ class FunctionCopiesTest : public ::testing::Test {
         blocks_,
         [&](std::uint64_t first, std::uint32_t count) {
           EXPECT_EQ(first, kCounter);
-          EXPECT_EQ(count, kBlocks);
+          EXPECT_EQ(count, copy_->counters);
           return values;
         },
         now, 0);
@@ -316,6 +316,32 @@ TEST_F(WaysOfFunctionCopiesTest, end_where_a_thread_leaves_a_block_unseen) {
 TEST_F(WaysOfFunctionCopiesTest, know_what_went_on_in_the_original) {
   copies_.count_edge(start_of(0), start_of(1), core::EdgeFlow::fallthrough, at(2));
   EXPECT_EQ(collect({0, 0, 0, 0, 0}), (Edges{{{0, 1}, 1}}));
+}
+
+// The first block goes on by a table of the copy's own.
+TEST_F(FunctionCopiesTest, count_each_entry_of_a_table_as_a_way_on) {
+  const Address outside{0x5000};
+  auto copy = std::make_shared<core::FunctionCopy>(*copy_);
+  copy->tables = {{1, 0, counter(kBlocks),
+                   std::make_shared<const std::vector<Address>>(
+                       std::vector<Address>{kStart, outside, kStart})}};
+  copy->counters = kBlocks + 3;
+  copy_ = copy;
+  begin();
+  (void)collect({10, 9, 0, 4, 3, 2}, at(2));
+  copies_.correct({counter(1), 0, 0, 0, 0, counter(kBlocks + 1)});  // went back in front of it
+  (void)collect({10, 9, 0, 5, 3, 2}, at(3));
+  std::map<Address, std::uint64_t> ways;
+  for (const auto& edge : copies_.take_edges()) {
+    EXPECT_EQ(edge.from, kStart + kSize);
+    ways[edge.to] += edge.hits;
+  }
+  EXPECT_EQ(ways, (std::map<Address, std::uint64_t>{{kStart, 7}, {outside, 2}}));
+  (void)collect({10, 9, 0, 5, 4, 2}, at(4));  // the one that was taken back comes again
+  const auto again = copies_.take_edges();
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].to, outside);
+  EXPECT_EQ(used_.transfers, 0U) << "they are cheaper";
 }
 
 }  // namespace
