@@ -205,20 +205,26 @@ core::ControlFlowGraph graph_of(const RecursiveDescent& descent, const Resolved&
 
 /// The tables that copies of the function may have copies of.
 void add_tables(Pass& pass, core::ControlFlowGraph& graph) {
+  if (pass.descent.indirect_jumps().empty()) {
+    return;
+  }
   SearchBudget budget;
   JumpTableRecovery recovery(pass.descent, budget, JumpTableRecovery::Proof::certain);
-  std::map<std::pair<core::Address, std::uint64_t>, core::BranchTable::Destinations> known;
+  std::vector<std::pair<arch::JumpTable, core::BranchTable::Destinations>> known;
   for (const Offset jump : pass.descent.indirect_jumps()) {
     const auto table = recovery.find(jump);
     const auto load = table ? recovery.find_load(jump, *table) : std::nullopt;
     if (!load) {
       continue;
     }
-    const auto [entries, is_new] = known.try_emplace({table->first, table->entries});
-    if (is_new) {
-      if (auto read = read_entries(*table, pass.read)) {
-        entries->second = std::make_shared<const std::vector<core::Address>>(*std::move(read));
-      }
+    auto entries = std::find_if(known.begin(), known.end(),
+                                [&](const auto& one) { return one.first == *table; });
+    if (entries == known.end()) {
+      auto read = read_entries(*table, pass.read);
+      entries = known.insert(
+          known.end(),
+          {*table,
+           read ? std::make_shared<const std::vector<core::Address>>(*std::move(read)) : nullptr});
     }
     if (entries->second != nullptr) {
       graph.tables.push_back({pass.descent.address_of(jump), pass.descent.address_of(*load),
