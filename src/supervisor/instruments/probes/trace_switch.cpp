@@ -1,7 +1,9 @@
 #include "supervisor/instruments/probes/trace_switch.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
@@ -27,6 +29,17 @@ Tracee* thread_to_stop(const std::vector<Tracee*>& threads) {
     any = stat && stat->state != 'Z' ? thread : any;
   }
   return any;
+}
+
+/// It is held in front of the report of a fork: the child gets the mask that the thread
+/// has when that report is handled.
+bool has_made_task(const WorldStop& world, const Tracee& thread) {
+  const auto held = world.threads();
+  return std::any_of(held.begin(), held.end(), [&](const HeldThread& each) {
+    const auto* const event = std::get_if<EventStop>(&each.stop);
+    return each.tid == thread.id.tid && event != nullptr && event->event != Event::exec &&
+           event->event != Event::exit && event->event != Event::other;
+  });
 }
 
 /// Blocks are counted no longer: a time without places comes.
@@ -169,18 +182,18 @@ void TraceSwitch::remove_all(const TracedProcess& process, bool at_end) {
   const auto world = blocking.empty()
                          ? core::fail("")
                          : WorldStop::stop_most(parts_.tracees, process, kLongestWorldStop);
-  for (Tracee* const thread : blocking) {
-    if (!world || !world->holds(thread->id.tid)) {
+  std::erase_if(blocking, [&](Tracee* const thread) {
+    const bool is_held = world && world->holds(thread->id.tid) && !has_made_task(*world, *thread);
+    if (!is_held) {
       // It gets its mask back in that stop, before it executes anything.
       thread->is_awaited = interrupt(*thread).has_value() && at_end;
     }
-  }
+    return !is_held;
+  });
   code.restore(BreakpointTable::kEverywhere);
   code.disable();
   for (Tracee* const thread : blocking) {
-    if (world && world->holds(thread->id.tid)) {
-      give_mask_back(*thread);
-    }
+    give_mask_back(*thread);
   }
 }
 
