@@ -26,6 +26,7 @@ using core::TraceEventKind;
 struct ThreadEvents {
   std::vector<TraceEvent> own;           // without those that tell of the event behind them
   std::vector<std::uint64_t> arguments;  // of its calls, where they are logged
+  std::vector<std::uint64_t> positions;  // of these calls among all events, lost ones included
   std::uint64_t in_file = 0;             // events of all kinds
   std::uint64_t lost = 0;
 };
@@ -45,6 +46,7 @@ std::vector<ThreadEvents> busy_threads(const std::string& directory) {
     for (const TraceEvent& event : events) {
       if (event.kind() == TraceEventKind::value) {
         thread.arguments.push_back(event.ticks);
+        thread.positions.push_back(thread.own.size() + thread.lost);
       } else if (event.kind() != TraceEventKind::stolen && event.kind() != TraceEventKind::stack) {
         thread.own.push_back(event);
       }
@@ -75,6 +77,15 @@ RunFiles trace_threads(const TempDir& directory, const Words& more, std::uint64_
   return run.files;
 }
 
+/// Each loss stands where it was.
+void expect_calls_in_place(const ThreadEvents& thread) {
+  constexpr std::uint64_t kEntryOfCaller = 1;
+  ASSERT_EQ(thread.positions.size(), thread.arguments.size());
+  for (std::size_t i = 0; i < thread.arguments.size(); ++i) {
+    ASSERT_EQ(thread.positions[i], kEntryOfCaller + 2 * thread.arguments[i]) << "of call " << i;
+  }
+}
+
 std::vector<std::uint64_t> numbers(std::uint64_t from, std::uint64_t to) {
   std::vector<std::uint64_t> all;
   for (std::uint64_t number = from; number < to; ++number) {
@@ -103,6 +114,7 @@ TEST_P(TraceLimits, discard_has_the_first_events_and_counts_each_of_the_others) 
   for (const ThreadEvents& thread : threads) {
     EXPECT_EQ(thread.own.size(), kRoom);
     EXPECT_EQ(thread.own.size() + thread.lost, events_made(kCalls));
+    expect_calls_in_place(thread);
     EXPECT_EQ(thread.arguments, numbers(0, kRoom / 2));
   }
   EXPECT_EQ(files.run().at("trace").at("lost"), 3 * (events_made(kCalls) - kRoom));
@@ -120,8 +132,8 @@ TEST_P(TraceLimits, keep_has_the_last_events) {
     EXPECT_EQ(thread.own[kRoom - 2].kind(), TraceEventKind::ret);  // of calls_much
     EXPECT_EQ(thread.arguments, numbers(kCalls - thread.arguments.size(), kCalls));
     EXPECT_EQ(thread.arguments.size(), kRoom / 2 - 1);
-    // Those that told of the others are lost with them.
-    EXPECT_GE(thread.own.size() + thread.lost, events_made(kCalls));
+    EXPECT_EQ(thread.own.size() + thread.lost, events_made(kCalls));
+    expect_calls_in_place(thread);
     lost += thread.lost;
   }
   EXPECT_EQ(files.run().at("trace").at("lost"), lost);
@@ -142,6 +154,7 @@ std::uint64_t lose_from_copies(const std::string& when_full, std::uint64_t calls
   std::uint64_t lost = 0;
   for (const ThreadEvents& thread : threads) {
     EXPECT_EQ(thread.own.size() + thread.lost, events_made(calls));
+    expect_calls_in_place(thread);
     lost += thread.lost;
   }
   const auto facts = files.run().at("trace");
@@ -154,7 +167,7 @@ TEST(TraceLosses, of_copies_that_are_faster_than_we_read_are_counted_one_by_one)
   if (!arch::Native::kHasCopies) {
     GTEST_SKIP() << "functions are not copied on this CPU";
   }
-  for (const char* const when_full : {"flush", "discard"}) {
+  for (const char* const when_full : {"flush", "discard", "keep"}) {
     SCOPED_TRACE(when_full);
     std::uint64_t lost = 0;
     for (std::uint64_t calls = 80'000; lost == 0 && calls < 2'000'000; calls *= 2) {

@@ -101,8 +101,9 @@ class CounterSlots {
   };
   struct TakenEvents {
     std::vector<Event> events;
-    std::uint64_t lost = 0;  // after them
-    bool are_many = false;   // the ring was a quarter full
+    std::uint64_t lost = 0;         // those that the ring had no room for
+    std::uint64_t lost_behind = 0;  // so many, the first of `events` and what comes after it
+    bool are_many = false;          // the ring was a quarter full
   };
   /// What the thread has written since the last call, but for the last `left` events.
   [[nodiscard]] TakenEvents take_events(pid_t tid, std::uint32_t left);

@@ -53,6 +53,7 @@ CounterSlots::TakenEvents CounterSlots::take_events(pid_t tid, std::uint32_t lef
   std::atomic_ref(all[words.read]).store(at, std::memory_order_release);
   const std::uint64_t lost = std::atomic_ref(all[words.lost]).load(std::memory_order_relaxed);
   taken.lost = lost - std::exchange(all[words.taken_lost], lost);
+  taken.lost_behind = core::TransferTable::kEntries - 1;  // then the ring was full
   return taken;
 }
 

@@ -107,7 +107,8 @@ class FunctionTrace {
                  core::Address sp, core::Address to, core::TimePoint now);
   void note_event(const Tracee& tracee, const EventPlace& place, core::Address sp,
                   core::Address word, core::TimePoint at);
-  void note_lost(const Tracee& tracee, std::uint64_t lost, core::TimePoint now);
+  void note_lost(const Tracee& tracee, std::uint64_t lost);
+  void note_event_of_ring(const Tracee& tracee);
   void deliver_ended(ProbedCode& code);
   void deliver(ProbedCode& code, ThreadTrace& trace, core::TimePoint now);
 

@@ -26,16 +26,20 @@ void uncount_entry(ProbedCode& code, Address entry) {
 }  // namespace
 
 bool FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
-  const ProbedThread& thread = probed_thread(tracee);
+  ProbedThread& thread = probed_thread(tracee);
   if (thread.counts_in == nullptr || !uses_copies()) {
     return false;
   }
   const bool is_noted = thread.out_of_copy && thread.out_of_copy->is_transferred;
-  const auto taken = thread.counts_in->slots->take_events(thread.tid, is_all && !is_noted ? 0 : 1);
-  if (!thread.counted || (taken.events.empty() && taken.lost == 0)) {
+  const std::uint32_t left = is_all && !is_noted ? 0 : 1;
+  const auto taken = thread.counts_in->slots->take_events(thread.tid, left);
+  if (!thread.counted || (taken.events.empty() && taken.lost == 0 && thread.ring_losses.empty())) {
     return false;
   }
   ticks_.update();
+  if (taken.lost > 0) {
+    thread.ring_losses.push_back({taken.lost_behind, taken.lost});
+  }
   const TraceState& state = *probed_code(*tracee.process).trace();
   for (const CounterSlots::Event& event : taken.events) {
     if (event.place < state.event_places.size()) {
@@ -47,11 +51,22 @@ bool FunctionTrace::read_copies(const Tracee& tracee, bool is_all) {
       steal(tracee, waited, ticks_.at(event.ticks));
       counter_.add_waiting(waited);
     }
+    note_event_of_ring(tracee);
   }
-  if (taken.lost > 0) {
-    note_lost(tracee, taken.lost, core::Clock::now());
+  for (; left == 0 && !thread.ring_losses.empty(); thread.ring_losses.pop_front()) {
+    note_lost(tracee, thread.ring_losses.front().lost);
   }
   return taken.are_many;
+}
+
+void FunctionTrace::note_event_of_ring(const Tracee& tracee) {
+  auto& losses = probed_thread(tracee).ring_losses;
+  for (ProbedThread::RingLoss& loss : losses) {
+    --loss.behind;
+  }
+  for (; !losses.empty() && losses.front().behind == 0; losses.pop_front()) {
+    note_lost(tracee, losses.front().lost);
+  }
 }
 
 void FunctionTrace::read_copies(ProbedCode& code, bool is_all) {
@@ -106,13 +121,9 @@ void FunctionTrace::note_event(const Tracee& tracee, const EventPlace& place, Ad
   }
 }
 
-/// What was there before is delivered: lost events come before the first of a batch.
-void FunctionTrace::note_lost(const Tracee& tracee, std::uint64_t lost, core::TimePoint now) {
-  ProbedThread& thread = probed_thread(tracee);
-  if (thread.trace != nullptr) {
-    if (limits_.when_full == core::WhenFull::flush) {
-      deliver(probed_code(*tracee.process), *thread.trace, now);
-    }
+void FunctionTrace::note_lost(const Tracee& tracee, std::uint64_t lost) {
+  const ProbedThread& thread = probed_thread(tracee);
+  if (lost > 0 && thread.trace != nullptr) {
     thread.trace->lose(lost);
   } else {
     lost_ += lost;

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -64,7 +65,13 @@ struct ProbedThread : ThreadState {
   std::shared_ptr<CopySpace> counts_in;
   pid_t tid = 0;
 
-  std::shared_ptr<ThreadTrace> trace;        // --trace: its events; null: it has none
+  std::shared_ptr<ThreadTrace> trace;  // --trace: its events; null: it has none
+  /// Events that found no room in its ring, behind so many that are still to be read.
+  struct RingLoss {
+    std::uint64_t behind = 0;
+    std::uint64_t lost = 0;
+  };
+  std::deque<RingLoss> ring_losses;
   std::shared_ptr<CountedCalls> calls;       // count: its calls
   core::Address returns_to;                  // from the function at whose entry it is
   TraceTriggers::Arguments arguments{};      // of that function, where somebody looks at them

@@ -92,12 +92,15 @@ void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_par
   const core::Duration took = (at - frame.begin) - (stolen_ - frame.stolen);
   const bool is_short = limits_.min_duration > core::Duration{} && took < limits_.min_duration;
   if (!frame.is_written && !(frame.is_before && !is_short)) {
-    lost_ += frame.is_lost ? 1 : 0;
+    if (frame.is_lost) {
+      leave_hole(1);
+    }
     return;
   }
-  if (frame.is_written && is_short && frame.begins >= first_ && frame.event + 1 == next()) {
+  if (frame.is_written && is_short && frame.begins >= first_ && frame.event + 1 == next() &&
+      frame.begins >= end_of_hole_) {
     // Its callees have gone in the same way.
-    events_.resize(frame.begins - first_);
+    take_back(frame.begins);
     written_stolen_ = frame.written_stolen;
     written_stack_ = frame.written_stack;
     --own_;
@@ -177,7 +180,8 @@ void ThreadTrace::begin(core::TimePoint at) {
 
 void ThreadTrace::clear(core::TimePoint at) {
   events_.clear();
-  first_ = lost_ = kept_ = 0;
+  holes_.clear();
+  first_ = lost_ = kept_ = end_of_hole_ = delivered_ = 0;
   own_ = 0;
   written_stack_ = 0;
   first_stack_ = 0;
@@ -213,7 +217,7 @@ bool ThreadTrace::write(TraceEventKind kind, std::uint32_t function, Address sp,
     return false;
   }
   if (kept_++ >= limits_.buffer && limits_.when_full == core::WhenFull::discard) {
-    ++lost_;
+    leave_hole(1);
     return false;
   }
   if (limits_.when_full == core::WhenFull::keep && own_ >= 2 * limits_.buffer) {

@@ -148,9 +148,12 @@ class ThreadTrace {
   /// False: there was no room.
   bool write(core::TraceEventKind kind, std::uint32_t function, core::Address sp,
              std::uint64_t word, std::optional<std::uint64_t> argument = {});
-  bool append(const core::TraceEvent& event);
+  void leave_hole(std::uint64_t events);
+  /// Events that are to be none.
+  void take_back(std::uint64_t from);
   void drop_oldest();
-  void say_where_it_goes_on(std::vector<core::TraceEvent>& events) const;
+  void remove_first(std::size_t count);
+  void pass(const core::TraceEvent& event);
   [[nodiscard]] std::uint64_t next() const { return first_ + events_.size(); }
 
   void forget_idle_stacks();
@@ -174,8 +177,15 @@ class ThreadTrace {
   std::vector<core::TraceEvent> events_;
   std::uint64_t first_ = 0;  // the number of the first of events_
   std::uint64_t lost_ = 0;   // before it, since take()
-  std::size_t own_ = 0;      // of events_: no stolen and stack events, which come with others
-  std::uint64_t kept_ = 0;   // as own_, of the whole thread
+  struct Hole {
+    std::uint64_t before = 0;  // the number of the event behind it
+    std::uint64_t lost = 0;
+  };
+  std::deque<Hole> holes_;         // behind the first of events_
+  std::uint64_t end_of_hole_ = 0;  // the number of the event behind the last one
+  std::uint64_t delivered_ = 0;    // events that were taken, and lost before them
+  std::size_t own_ = 0;            // of events_: no stolen and stack events, which come with others
+  std::uint64_t kept_ = 0;         // as own_, of the whole thread
   core::Duration stolen_{};
   std::deque<std::pair<core::TimePoint, core::Duration>> stops_;  // not in it yet
   core::Duration written_stolen_{};

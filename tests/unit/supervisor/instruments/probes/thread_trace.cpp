@@ -195,8 +195,86 @@ TEST(ThreadTrace, discards_what_finds_no_room) {
   ASSERT_TRUE(trace.has_news());
   const auto behind = trace.take();
   EXPECT_TRUE(behind.events.empty());
-  EXPECT_EQ(behind.first, 3U);
+  EXPECT_EQ(behind.first, 10U);
   EXPECT_EQ(behind.lost, 7U);
+}
+
+/// Calls 1, 2 and 3 with events that a ring has lost between them.
+ThreadTrace trace_with_holes(const TraceLimits& limits) {
+  ThreadTrace trace = trace_with(limits);
+  for (std::uint32_t call = 1; call <= 3; ++call) {
+    trace.enter(call, kSp, at(0));
+    trace.leave(call, false, kSp, at(1));
+    trace.lose(10 * call);
+    trace.lose(1);
+  }
+  return trace;
+}
+
+TEST(ThreadTrace, tells_where_events_of_a_ring_are_missing) {
+  for (const auto when_full :
+       {core::WhenFull::flush, core::WhenFull::keep, core::WhenFull::discard}) {
+    TraceLimits limits;
+    limits.when_full = when_full;
+    ThreadTrace trace = trace_with_holes(limits);
+    auto taken = trace.take();
+    EXPECT_EQ(text(taken.events), "+1 -1");
+    EXPECT_EQ(taken.lost, 0U);
+    taken = trace.take();
+    EXPECT_EQ(text(taken.events), "#0 +2 -2");
+    EXPECT_EQ(taken.first, 13U);
+    EXPECT_EQ(taken.lost, 11U);
+    taken = trace.take();
+    EXPECT_EQ(text(taken.events), "#0 +3 -3");
+    EXPECT_EQ(taken.first, 16U + 21U);
+    EXPECT_EQ(taken.lost, 21U);
+    ASSERT_TRUE(trace.has_news());
+    taken = trace.take();
+    EXPECT_TRUE(taken.events.empty());
+    EXPECT_EQ(taken.lost, 31U);
+    EXPECT_FALSE(trace.has_news());
+  }
+}
+
+TEST(ThreadTrace, keeps_the_newest_on_both_sides_of_a_hole) {
+  TraceLimits limits;
+  limits.when_full = core::WhenFull::keep;
+  limits.buffer = 3;
+  ThreadTrace trace = trace_with_holes(limits);
+  auto taken = trace.take();
+  EXPECT_EQ(text(taken.events), "#0 -2");
+  EXPECT_EQ(taken.lost, 2U + 11U + 1U);
+  taken = trace.take();
+  EXPECT_EQ(text(taken.events), "#0 +3 -3");
+  EXPECT_EQ(taken.lost, 21U);
+}
+
+TEST(ThreadTrace, does_not_take_a_call_for_short_in_which_events_are_missing) {
+  TraceLimits limits;
+  limits.min_duration = microseconds(5);
+  ThreadTrace trace = trace_with(limits);
+  trace.enter(1, kSp, at(0));
+  trace.lose(2);
+  trace.leave(1, false, kSp, at(1));
+  EXPECT_EQ(text(trace.take().events), "+1");
+  EXPECT_EQ(text(trace.take().events), "#0 -1");
+}
+
+TEST(ThreadTrace, forgets_short_calls_around_events_that_found_no_room) {
+  TraceLimits limits;
+  limits.min_duration = microseconds(5);
+  limits.when_full = core::WhenFull::discard;
+  limits.buffer = 2;
+  ThreadTrace trace = trace_with(limits);
+  trace.enter(1, kSp, at(0));
+  trace.enter(2, kSp - 32, at(0));
+  trace.enter(3, kSp - 64, at(0));
+  trace.leave(3, false, kSp - 64, at(1));
+  trace.leave(2, false, kSp - 32, at(2));
+  trace.leave(1, false, kSp, at(3));
+  const auto taken = trace.take();
+  EXPECT_TRUE(taken.events.empty());
+  EXPECT_EQ(taken.lost, 2U);
 }
 
 TEST(ThreadTrace, says_on_which_stack_it_goes_on_after_a_loss) {
