@@ -16,15 +16,16 @@ using symbols::LineRange;
 /// The rows of one function, by offset.
 using Rows = std::span<const Row>;
 
-/// Those that hold a byte of the line. A line without instructions is where they would be.
-Rows rows_of(const LineRange& line, Rows rows) {
+/// Of the block in which the line's statement begins, or would, of a line without instructions. One
+/// that begins later in the row is reached from elsewhere as well: gcc leaves the first loads of an
+/// `else` in the row of what is before it. Where no block is known at the row's beginning, the
+/// first one behind it counts.
+std::uint64_t hits_at_begin(const LineRange& line, Rows rows) {
   const std::uint64_t end = std::max(line.end, line.begin + 1);
   const auto first = std::partition_point(rows.begin(), rows.end(), [&](const Row& row) {
     return row.offset + row.size <= line.begin;
   });
-  const auto behind =
-      std::partition_point(first, rows.end(), [&](const Row& row) { return row.offset < end; });
-  return {first, behind};
+  return first == rows.end() || first->offset >= end ? 0 : first->hits;
 }
 
 /// Of a function, in bytes: moves its result, takes its frame down.
@@ -154,9 +155,7 @@ class Joining {
         continue;
       }
       std::uint64_t& hits = files_[line.source.file].lines[line.source.line];
-      for (const Row& row : rows_of(line, rows)) {
-        hits = std::max(hits, row.hits);
-      }
+      hits = std::max(hits, hits_at_begin(line, rows));
     }
   }
 

@@ -28,7 +28,7 @@ struct SourceCoverage {
   };
   struct File {
     std::string path;
-    std::map<std::uint32_t, std::uint64_t> lines;  // with code: the most hits of its blocks
+    std::map<std::uint32_t, std::uint64_t> lines;  // with code: the most hits of its rows
     std::vector<Function> functions;               // by line and name
     std::vector<Branch> branches;                  // by line, block and branch
   };
@@ -56,11 +56,11 @@ struct SourceCoverage {
 using LinesOf = std::function<symbols::FunctionLines(std::uint32_t module, std::uint64_t begin,
                                                      std::uint64_t end)>;
 
-/// Joins blocks with line tables. A line has the most hits of the blocks in which it has code, 0
-/// where that is in none; that with a function's name has the function's. A branch is given where
-/// its ways were counted, or each of them leads to a block that nothing else leads to, so that
-/// these tell how often it was taken. Where only functions were looked at, the lines with their
-/// names are all that is known.
+/// Joins blocks with line tables. A line has the most hits of the blocks in which a row of it
+/// begins, 0 where that is in none; that with a function's name has the function's. A branch is
+/// given where its ways were counted, or each of them leads to a block that nothing else leads to,
+/// so that these tell how often it was taken. Where only functions were looked at, the lines with
+/// their names are all that is known.
 [[nodiscard]] SourceCoverage source_coverage(const CoverageTable& table, const LinesOf& lines_of);
 
 /// A directory of the sources and where it is now (--source-map A=B).

@@ -167,6 +167,21 @@ TEST(LineCoverage, is_that_of_the_lines_blocks) {
   EXPECT_EQ(sources.files[0].branches[1].hits, 1U);  // is taken
 }
 
+TEST(LineCoverage, is_not_executed_where_only_a_later_block_of_its_row_was_reached) {
+  CoverageTable table = two_functions();
+  // Line 5's block was not reached; one that begins later in its row was, from elsewhere.
+  table.rows[2] = {0, 0x1020, 0x8, 0, "exact", {}, "", false, Flow::jump, 0x1038};
+  table.rows[3] = {0, 0x1028, 0x18, 1, "exact", 9, "", false, Flow::ret, {}};
+  EXPECT_EQ(source_coverage(table, lines_of_two).files[0].lines.at(5), 0U);
+  table.rows[2].hits = 1;
+  table.rows[3].hits = 0;
+  EXPECT_EQ(source_coverage(table, lines_of_two).files[0].lines.at(5), 1U);
+  // Nothing is known of the row's beginning, so what follows is what there is.
+  table.rows[3].hits = 7;
+  table.rows.erase(table.rows.begin() + 2);
+  EXPECT_EQ(source_coverage(table, lines_of_two).files[0].lines.at(5), 7U);
+}
+
 TEST(LineCoverage, gives_an_opening_brace_to_the_functions_name) {
   const auto below_its_name = [](auto module, auto begin, auto end) {
     symbols::FunctionLines lines = lines_of_two(module, begin, end);
