@@ -261,7 +261,7 @@ std::string xray_help_text() {
       "  unpatched    as compiled, or switched off again\n"
       "  patched      switched on by the program's XRay runtime\n"
       "  by-us        superprofiler has a breakpoint in it\n"
-      "  unknown      other bytes; never written to\n\n";
+      "  unknown      other bytes, as the jump to superprofiler's copy of a hot function\n\n";
   for (const OptionRow& row : option_table()) {
     if (row.is_for(Command::xray)) {
       text += row.name == "pid" ? "  -p, --pid PID               a process instead of a file\n"

@@ -37,11 +37,13 @@ void ElfSections::read() {
   const auto table = core::cut(file_, header->e_shoff, file_.size());
   const auto first = core::read_at<Elf64_Shdr>(table, 0);
   if (!first) {
+    table_ = Table::cut_off;
     return;
   }
   // elf(5): section 0 holds counts that do not fit the header.
   const std::uint64_t stated = header->e_shnum != 0 ? header->e_shnum : first->sh_size;
   const std::uint64_t count = std::min<std::uint64_t>(stated, table.size() / sizeof(Elf64_Shdr));
+  table_ = count < stated ? Table::cut_off : Table::whole;
   const std::uint64_t names_index =
       header->e_shstrndx == SHN_XINDEX ? first->sh_link : header->e_shstrndx;
   const auto names_header = names_index < count

@@ -33,6 +33,10 @@ class ElfSections {
   explicit ElfSections(std::shared_ptr<const core::MappedFile> file);
   explicit ElfSections(std::shared_ptr<const core::ElfImage> image);
 
+  /// The table of section headers, without which nobody knows which sections there are.
+  enum class Table : std::uint8_t { whole, missing, cut_off };
+  [[nodiscard]] Table table() const { return table_; }
+
   [[nodiscard]] const std::vector<Section>& all() const { return sections_; }
   /// The first section of that name; nullptr if there is none.
   [[nodiscard]] const Section* find(std::string_view name) const;
@@ -57,6 +61,7 @@ class ElfSections {
   std::shared_ptr<const void> owner_;
   std::span<const std::byte> file_;
   std::uint16_t machine_ = 0;
+  Table table_ = Table::missing;
   std::vector<Section> sections_;
 };
 

@@ -192,6 +192,17 @@ TEST(Xray, says_in_one_line_why_it_cannot) {
   expect_refused({directory / "text"}, 125, "text is not an ELF file");
   expect_refused({directory.path()}, 125,
                  "is no regular file, or is empty; name a program or a library");
+  const std::string whole = read_file(fixture("xray-clang14-x86_64-nopie"));
+  write_file(directory / "cut", whole.substr(0, whole.size() - 100));
+  expect_refused({directory / "cut"}, 125, "/cut is cut off: its section table is not there");
+  std::string bare = whole;
+  bare.replace(0x28, 8, 8, '\0');  // e_shoff
+  write_file(directory / "bare", bare);
+  expect_refused({directory / "bare"}, 1, "/bare has no section table");
+  std::string object = whole;
+  object[0x10] = 1;  // ET_REL
+  write_file(directory / "object", object);
+  expect_refused({directory / "object"}, 125, "/object is an object file; link it first");
   std::string damaged = read_file(fixture("xray-clang14-x86_64-nopie"));
   const std::string kind_one("\x01\x00\x02\x00\x00", 5);  // kind, always, version
   const auto at = damaged.find(kind_one);

@@ -1,5 +1,6 @@
 #include "commands/xray/xray.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "core/bytes.h"
 #include "core/log.h"
 #include "profiler/text.h"
+#include "symbols/elf_sections.h"
 #include "symbols/function_filters.h"
 #include "symbols/left_places.h"
 #include "symbols/symbolizer.h"
@@ -55,6 +57,11 @@ core::Result<core::Module> open_file(const std::string& path) {
   if (!image) {
     return tl::unexpected(core::Error{
         fmt::format("{} is {}; name a program or a library", path, image.error().doing)});
+  }
+  const auto header = core::read_at<Elf64_Ehdr>((*image)->bytes(), 0);
+  if (header && header->e_type == ET_REL) {
+    return core::fail(fmt::format(
+        "{} is an object file; link it first, and name the program or the library", path));
   }
   core::Module module;
   module.id = core::ModuleId{1};
@@ -117,6 +124,18 @@ core::Result<std::optional<ListedModule>> list_module(const core::Module& module
 
 /// `where`: "FILE", or "FILE of process PID".
 int say_what_else(const std::string& where, const core::Module& module) {
+  using Table = symbols::ElfSections::Table;
+  const Table table = symbols::ElfSections(module.image).table();
+  if (table == Table::cut_off) {
+    core::log_error("{} is cut off: its section table is not there; get the whole file", where);
+    return kFailure;
+  }
+  if (table == Table::missing) {
+    core::log_error(
+        "{} has no section table, which says where an XRay map is; name the file as it was linked",
+        where);
+    return kNoMap;
+  }
   const auto left = symbols::find_left_places(module.image);
   if (!left) {
     core::print_error(about(module.path, left.error()).message());
