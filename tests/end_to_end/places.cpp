@@ -181,6 +181,10 @@ TEST(Places, what_the_program_does_not_have_is_refused_before_it_starts) {
         run(superprofiler(directory, {"--trace", "--xray-id", "2,99"}, {sleds}));
     EXPECT_EQ(outcome.exit_status(), 2) << outcome.text();
     EXPECT_NE(outcome.err.find("has the ids 1 to 5, and not 99"), std::string::npos) << outcome.err;
+    const Outcome named =
+        run(superprofiler(directory, {"--trace", "--xray-id", "program:99"}, {sleds}));
+    EXPECT_EQ(named.exit_status(), 2) << named.text();
+    EXPECT_NE(named.err.find("has the ids 1 to 5, and not 99"), std::string::npos) << named.err;
   }
 }
 

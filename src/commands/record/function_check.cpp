@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,6 +16,7 @@
 #include "commands/run_files/function_table.h"
 #include "commands/run_files/similar_names.h"
 #include "commands/symbols/binary_file.h"
+#include "profiler/text.h"
 #include "symbols/code_selection.h"
 
 namespace sp::record {
@@ -76,22 +78,68 @@ core::Result<void> check_program(const std::string& path, const cli::RecordOptio
   return {};
 }
 
-/// Each module that --xray-id names is traced.
+/// As it is mapped. /proc/PID/exe of a file that was removed is "FILE (deleted)".
+std::string mapped_path_of(const std::string& program) {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::canonical(program, error);
+  if (error) {
+    path = std::filesystem::read_symlink(program, error);
+  }
+  return error ? program : path.string();
+}
+
+bool is_path(const std::string& module) { return module.find('/') != std::string::npos; }
+
+/// `traced` of --only-instrument-execs and `module` of --xray-id may be one file: they are paths,
+/// or names, of which one may be a link to the other (libz.so.1, libz.so.1.2.13).
+bool may_be_one(const std::string& traced, const std::string& module) {
+  if (traced == "all" || traced == module) {
+    return true;
+  }
+  if (is_path(traced)) {
+    return symbols::is_wanted_module({module}, mapped_path_of(traced), false) ||
+           profiler::base_name(traced) == module;
+  }
+  if (is_path(module)) {
+    return symbols::is_wanted_module({traced}, mapped_path_of(module), false);
+  }
+  return traced.starts_with(module) || module.starts_with(traced);
+}
+
+/// The ids with a module are those of this file, and it has no such ones.
+core::Result<void> check_ids_of_file(const std::string& path, const core::XrayIds& ids) {
+  if (!symbols::is_wanted_module({ids.module}, mapped_path_of(path), false)) {
+    return {};
+  }
+  const auto image = symbols_command::open_program(path);
+  return image ? run_files::check_ids(*image, path, {{"", ids.first, ids.last}})
+               : core::Result<void>{};
+}
+
+/// Each module that --xray-id names is traced, and has the ids if its file is known.
 core::Result<void> check_modules_of_ids(const cli::RecordOptions& options) {
+  const auto& named = options.only_instrument_execs;
   const std::vector<std::string> programs = programs_of(options);
   for (const core::XrayIds& ids : options.places.xray_ids) {
+    if (ids.module.empty()) {
+      continue;
+    }
     const bool is_traced =
-        ids.module.empty() ||
-        symbols::is_wanted_module(options.only_instrument_execs, ids.module, false) ||
+        std::any_of(named.begin(), named.end(),
+                    [&](const std::string& one) { return may_be_one(one, ids.module); }) ||
         std::any_of(programs.begin(), programs.end(), [&](const std::string& program) {
-          std::error_code error;
-          const std::string file = std::filesystem::canonical(program, error);
-          return symbols::is_wanted_module({ids.module}, program, false) ||
-                 (!error && symbols::is_wanted_module({ids.module}, file, false));
+          return symbols::is_wanted_module({ids.module}, mapped_path_of(program), false);
         });
     if (!is_traced) {
       return core::fail(fmt::format("--xray-id: {} is not traced; add --only-instrument-execs {}",
                                     ids.module, ids.module));
+    }
+    std::vector<std::string> files = programs;
+    std::copy_if(named.begin(), named.end(), std::back_inserter(files), is_path);
+    for (const std::string& file : files) {
+      if (auto checked = check_ids_of_file(file, ids); !checked) {
+        return checked;
+      }
     }
   }
   return {};

@@ -204,18 +204,20 @@ core::Result<void> check_places(const std::shared_ptr<const core::ElfImage>& ima
                          : others,
         compiler_option(choice.via)));
   }
-  if (choice.via != Via::xray) {
-    return {};
-  }
+  return choice.via == Via::xray ? check_ids(image, path, choice.xray_ids) : core::Result<void>{};
+}
+
+core::Result<void> check_ids(const std::shared_ptr<const core::ElfImage>& image,
+                             const std::string& path, const std::vector<core::XrayIds>& ids) {
   const auto map = symbols::read_xray_map(image);
   if (!map || !*map) {
     return core::fail(fmt::format("{}: {}", path, map ? "no XRay map" : map.error().doing));
   }
-  for (const core::XrayIds& ids : choice.xray_ids) {
-    if (is_of_file(ids, path) && ids.last > (*map)->functions) {
+  for (const core::XrayIds& one : ids) {
+    if (one.module.empty() && one.last > (*map)->functions) {
       return core::fail(fmt::format(
           "--xray-id: {} has the ids 1 to {}, and not {}; superprofiler xray {} lists them", path,
-          (*map)->functions, ids.last, path));
+          (*map)->functions, one.last, path));
     }
   }
   return {};

@@ -62,6 +62,12 @@ class FunctionPlaces {
                                               const std::string& path,
                                               const core::PlaceChoice& choice);
 
+/// Errors: the file has no XRay map, or no function of these ids. Those with a module are for
+/// others.
+[[nodiscard]] core::Result<void> check_ids(const std::shared_ptr<const core::ElfImage>& image,
+                                           const std::string& path,
+                                           const std::vector<core::XrayIds>& ids);
+
 /// The ids name this function of the file `path`.
 [[nodiscard]] bool names_id(std::span<const core::XrayIds> ids, const std::string& path,
                             std::uint32_t id);
