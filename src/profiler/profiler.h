@@ -74,8 +74,9 @@ struct ProfilerOptions {
   std::string version{};  // of superprofiler, for run.json
   /// Called on the profiler thread for a snapshot: what is known of the run by then.
   std::function<core::RunFacts()> facts_now{};
-  /// Called on the profiler thread when it has done what was asked of a trace.
-  std::function<void(const core::TraceRequest&)> on_request_served{};
+  /// Called on the profiler thread when it has done what was asked of a trace. `cleared`: how many
+  /// events that had reached it are gone.
+  std::function<void(const core::TraceRequest&, std::uint64_t cleared)> on_request_served{};
   /// Called on the profiler thread when it has opened what it reads of a process that has crashed.
   std::function<void(core::ProcessId)> on_crash{};
   /// Called on the profiler thread about every `tick`, for a status line.

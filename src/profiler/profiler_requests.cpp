@@ -51,6 +51,7 @@ void Profiler::write_snapshot() {
 }
 
 void Profiler::serve(const core::TraceRequest& request) {
+  const std::uint64_t cleared_before = trace_.cleared();
   if (!tree_) {
     trace_.serve(request.action, profile_, *namer_);
   } else if (request.action == core::TraceAction::flush) {
@@ -59,7 +60,7 @@ void Profiler::serve(const core::TraceRequest& request) {
     tree_->tell(request);
   }
   if (options_.on_request_served) {
-    options_.on_request_served(request);
+    options_.on_request_served(request, trace_.cleared() - cleared_before);
   }
 }
 

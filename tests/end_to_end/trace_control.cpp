@@ -44,6 +44,34 @@ TEST(TraceControl, switches_off_and_on_under_calling_threads) {
   EXPECT_EQ(calls["outer unwound"] + calls["inner unwound"] + calls["inner tail"], 0U);
 }
 
+TEST(TraceControl, says_after_a_clear_what_the_run_says_at_its_end) {
+  const TempDir directory;
+  Running program({target("switched_calls"), "0"});
+  ASSERT_TRUE(program.says("ready"));
+  Running tracer(superprofiler(directory, {"--trace", "-a", "--control", directory / "control",
+                                           "-p", std::to_string(program.pid())}));
+  const Client client = client_of(directory / "control");
+  ASSERT_TRUE(eventually([&] {
+    program.write_input("q");
+    (void)client.tell("flush");
+    return client.tell("status").value("events", 0) > 0;
+  }));
+  EXPECT_EQ(client.tell("off")["on"], false);
+  (void)client.tell("flush");
+  const int events = client.tell("status").value("events", 0);
+  EXPECT_EQ(client.tell("clear")["ok"], true);
+  const json status = client.tell("status");
+  EXPECT_EQ(status.value("events", -1), 0) << status;
+  EXPECT_EQ(status.value("cleared", -1), events) << status;
+  tracer.signal(SIGINT);
+  ASSERT_EQ(tracer.wait().exit_status(), 0);
+  program.close_input();
+  EXPECT_EQ(program.wait().exit_status(), 0);
+  const json trace = json::parse(read_file(directory / "run" + "/run.json"))["trace"];
+  EXPECT_EQ(trace["events"], status["events"]) << trace;
+  EXPECT_EQ(trace["cleared"], status["cleared"]) << trace;
+}
+
 TEST(TraceControl, has_calls_that_are_open_when_it_is_switched) {
   const TempDir directory;
   Running program({target("switched_calls"), "0"});

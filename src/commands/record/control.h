@@ -29,10 +29,10 @@ class Control {
 
   /// Begins to serve clients; who has come before has waited.
   void start(ControlCommands::Run run);
-  /// The profiler has done its part of a request. Any thread, after start().
-  void note_written(const core::TraceRequest& request) {
+  /// ControlCommands::note_written(). Any thread, after start().
+  void note_written(const core::TraceRequest& request, std::uint64_t cleared) {
     if (commands_) {
-      commands_->note_written(request);
+      commands_->note_written(request, cleared);
     }
   }
   /// Answers what is left and removes the socket.

@@ -100,7 +100,8 @@ ControlCommands::ControlCommands(Run run) : run_(std::move(run)) {
   parent_ = std::filesystem::path(run_.directory()).parent_path().string();
 }
 
-void ControlCommands::note_written(const core::TraceRequest& request) {
+void ControlCommands::note_written(const core::TraceRequest& request, std::uint64_t cleared) {
+  cleared_ += cleared;
   written_ = std::max(written_.load(), request.ticket);
 }
 
@@ -204,9 +205,10 @@ std::string ControlCommands::status() const {
   json.key("processes").number(facts.processes);
   json.key("threads").number(facts.threads);
   if (facts.trace) {
-    json.key("events").number(facts.trace->events);
+    const std::uint64_t cleared = std::min<std::uint64_t>(cleared_, facts.trace->events);
+    json.key("events").number(facts.trace->events - cleared);
     json.key("lost").number(facts.trace->lost);
-    json.key("cleared").number(facts.trace->cleared);
+    json.key("cleared").number(facts.trace->cleared + cleared);
     json.key("times_off").number(facts.trace->times_off);
     json.key("functions_too_hot").number(facts.trace->too_hot);
     json.key("functions_overwritten").number(facts.trace->overwritten);

@@ -34,8 +34,8 @@ class ControlCommands {
 
   /// For ControlServer::start().
   [[nodiscard]] ControlServer::Answer begin(std::string_view line);
-  /// The profiler has done its part of a request. Any thread.
-  void note_written(const core::TraceRequest& request);
+  /// The profiler has done its part of a request; so many events that it had are gone. Any thread.
+  void note_written(const core::TraceRequest& request, std::uint64_t cleared);
 
  private:
   [[nodiscard]] ControlServer::Answer ask(core::TraceAction action,
@@ -51,6 +51,7 @@ class ControlCommands {
   std::string parent_;  // of the run's directory
   std::uint64_t ticket_ = 0;
   std::atomic<std::uint64_t> written_{0};
+  std::atomic<std::uint64_t> cleared_{0};  // events that RunFacts has among those that are there
 };
 
 }  // namespace sp::record

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "arch/decode_of_machine.h"
 #include "arch/native.h"
 #include "commands/record/control.h"
 #include "commands/record/dormancy.h"
@@ -119,7 +121,7 @@ void Recording::profile(profiler::RunDirectory directory) {
   out.version = SP_VERSION;
   out.facts_now = [this] { return facts(); };
   out.on_tick = [this] { show_status(); };
-  out.on_request_served = [this](const auto& request) { control_.note_written(request); };
+  out.on_request_served = std::bind_front(&Control::note_written, &control_);
   out.on_crash = [this](core::ProcessId process) {
     session_.request(core::CrashResolved{process});
   };
@@ -140,10 +142,9 @@ void Recording::profile(profiler::RunDirectory directory) {
       return analysis_.planned_functions(module);
     };
   }
-  symbols::SymbolizerOptions symbolizer;
-  symbolizer.debug_directories = options_.debug_dirs;
-  // Not while the target runs: samples would be lost meanwhile.
-  symbolizer.server_later = true;
+  // The server is asked later: while the target runs, samples would be lost meanwhile.
+  symbols::SymbolizerOptions symbolizer{options_.debug_dirs, true, nullptr, true,
+                                        arch::decode_of_machine};
   symbolizer.server = symbols::DebugServer::of_environment(
       {[this] { return session_.supervisor().user_requests().interrupts.load(); }});
   profiler::Profiler profiler(std::move(out), session_.records(),
