@@ -28,22 +28,6 @@ std::uint64_t hits_at_begin(const LineRange& line, Rows rows) {
   return first == rows.end() || first->offset >= end ? 0 : first->hits;
 }
 
-/// Of a function, in bytes: moves its result, takes its frame down.
-constexpr std::uint64_t kLongestReturn = 16;
-
-/// The brace behind a function's return statements, where nothing but the return happens.
-bool is_closing(const symbols::FunctionLines& lines, const LineRange& line, Rows rows) {
-  return lines.ends_in_brace && line.end - line.begin <= kLongestReturn &&
-         std::none_of(lines.rows.begin(), lines.rows.end(),
-                      [&](const LineRange& other) {
-                        return other.source.file == line.source.file &&
-                               other.source.line > line.source.line;
-                      }) &&
-         std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-           return row.flow == core::Flow::ret && row.offset + row.size == line.end;
-         });
-}
-
 /// The brace that opens a function below its name, to which compilers give what a function does
 /// before its first statement.
 bool is_opening(const symbols::FunctionLines& lines) {
@@ -151,7 +135,7 @@ class Joining {
     const std::vector<LineRange>& lines = found.rows;
     const bool skips_first = is_opening(found);
     for (const LineRange& line : lines) {
-      if ((skips_first && &line == &lines.front()) || is_closing(found, line, rows)) {
+      if ((skips_first && &line == &lines.front()) || line.is_closing) {
         continue;
       }
       std::uint64_t& hits = files_[line.source.file].lines[line.source.line];

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/progress_line.h"
+#include "symbols/closing_brace.h"
 #include "symbols/debug_files.h"
 #include "symbols/demangle.h"
 #include "symbols/jit_names.h"
@@ -66,8 +67,10 @@ Sources find_sources(const core::Module& module, const std::string& root,
 /// An ELF file, or the vdso.
 class ElfNames : public ModuleNames {
  public:
-  ElfNames(const core::Module& module, Sources sources)
+  ElfNames(const core::Module& module, Sources sources, core::Decoder decode)
       : path_(module.path),
+        image_(module.image),
+        decode_(decode),
         lacks_debug_file_(sources.lacks_debug_file && module.kind == core::ModuleKind::file),
         fdes_(module.image, sources.with_symbols.front()),
         plt_(sources.with_symbols.front()),
@@ -103,7 +106,11 @@ class ElfNames : public ModuleNames {
   [[nodiscard]] bool lacks_debug_file() const override { return lacks_debug_file_; }
 
   FunctionLines lines_of(const CodeRange& range) override {
-    return lines_ ? lines_->lines_of(range) : FunctionLines{};
+    FunctionLines lines = lines_ ? lines_->lines_of(range) : FunctionLines{};
+    if (decode_ != nullptr) {
+      mark_closing_brace(lines, *image_, decode_);
+    }
+    return lines;
   }
 
  private:
@@ -149,6 +156,8 @@ class ElfNames : public ModuleNames {
   }
 
   std::string path_;
+  std::shared_ptr<const core::ElfImage> image_;
+  core::Decoder decode_;  // or null
   bool lacks_debug_file_;
   FdeBounds fdes_;
   PltNames plt_;
@@ -186,7 +195,7 @@ std::unique_ptr<ModuleNames> open_module(const core::Module& module, const std::
     return std::make_unique<OffsetNames>(module.path);
   }
   const core::ProgressLine progress("reading symbols of " + module.path);
-  return std::make_unique<ElfNames>(module, find_sources(module, root, options));
+  return std::make_unique<ElfNames>(module, find_sources(module, root, options), options.decode);
 }
 
 }  // namespace sp::symbols

@@ -20,6 +20,7 @@ struct LineRange {
   std::uint64_t begin = 0;  // ELF virtual addresses
   std::uint64_t end = 0;
   SourceLine source;
+  bool is_closing = false;  // nothing but the return of the function (mark_closing_brace())
 };
 
 /// The lines of a function.

@@ -8,6 +8,7 @@
 
 #include "core/address.h"
 #include "core/clock.h"
+#include "core/decoder.h"
 #include "core/module.h"
 #include "symbols/debug_server.h"
 #include "symbols/source_line.h"
@@ -38,6 +39,8 @@ struct SymbolizerOptions {
   std::shared_ptr<DebugServer> server;
   /// The server is not asked before ask_server() is called.
   bool server_later = false;
+  /// For lines_of(), which does not find closing braces without it.
+  core::Decoder decode = nullptr;
 };
 
 /// Symbolizes addresses. Runs on the one thread that owns it (libdw handles must not be shared).

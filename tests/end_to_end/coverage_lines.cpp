@@ -195,6 +195,38 @@ TEST(CoverageLines, are_not_written_where_there_are_none) {
   }
 }
 
+std::set<int> numbers_in(const std::string& lcov, const std::string& file) {
+  std::set<int> numbers;
+  for (const auto& [line, hits] : lines_of_lcov(lcov)) {
+    if (line.first == file) {
+      numbers.insert(line.second);
+    }
+  }
+  return numbers;
+}
+
+TEST(CoverageLines, are_the_same_whatever_ran_and_however_it_was_seen) {
+  const TempDir directory;
+  const std::string name = "covered_ways.cpp";
+  const std::string program = directory / "program";
+  const std::string source = std::string(SP_SOURCE_DIR) + "/tests/targets/" + name;
+  ASSERT_EQ(run({"c++", "-O0", "-g", "-pthread", "-o", program, source}).exit_status(), 0);
+  const auto some = profile(directory, {"--coverage"}, {program});
+  ASSERT_EQ(some.outcome.exit_status(), 0) << some.outcome.text();
+  const std::set<int> lines = numbers_in(directory / "run/coverage.info", name);
+  EXPECT_GT(lines.size(), 50U);
+  const TempDir other;
+  const auto more = profile(other, {"--coverage"}, {program, "x", "7", "y"});
+  ASSERT_EQ(more.outcome.exit_status(), 0) << more.outcome.text();
+  EXPECT_EQ(numbers_in(other / "run/coverage.info", name), lines);
+  const TempDir third;
+  const auto counted = profile(third, {"-a", "--no-copies"}, {program});
+  ASSERT_EQ(counted.outcome.exit_status(), 0) << counted.outcome.text();
+  const Outcome written = run({SP_PROGRAM, "coverage", "--counts", third / "run"});
+  ASSERT_EQ(written.exit_status(), 0) << written.text();
+  EXPECT_EQ(numbers_in(third / "run/coverage.info", name), lines);
+}
+
 /// The counts of lcov's file are those of gcov, but for lines where line tables differ.
 TEST(CoverageLines, has_the_counts_of_gcov_with_exact_blocks) {
   if (!has_program("gcov") || !has_program("gcc")) {

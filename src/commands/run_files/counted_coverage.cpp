@@ -1,6 +1,5 @@
 #include "commands/run_files/counted_coverage.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "arch/aarch64/decoder.h"
-#include "arch/x86_64/decoder.h"
+#include "arch/decode_of_machine.h"
 #include "commands/run_files/finished_run.h"
 #include "commands/run_files/function_table.h"
 #include "core/elf_image.h"
@@ -39,10 +37,8 @@ CountedImage open_counted_image(const std::string& path, const std::string& buil
 /// Whether the instruction there is a conditional branch: a block may also end before a place that
 /// is jumped to, and what continues is told in the same way.
 bool is_branch(const core::ElfImage& image, std::uint64_t at) {
-  const auto code = image.bytes_at(at);
-  const auto instruction = image.machine() == EM_AARCH64
-                               ? arch::aarch64::decode(code, core::Address{at})
-                               : arch::x86_64::decode(code, core::Address{at});
+  const auto instruction =
+      arch::decode_of_machine(image.machine(), image.bytes_at(at), core::Address{at});
   return instruction && instruction->flow == core::Flow::branch;
 }
 

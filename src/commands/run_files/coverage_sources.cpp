@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "arch/decode_of_machine.h"
 #include "core/elf_image.h"
 #include "core/mapped_file.h"
 #include "core/module.h"
@@ -41,7 +42,10 @@ CoverageOfSources read_sources(const profiler::CoverageTable& table,
                                const std::vector<profiler::SourceMap>& maps,
                                const std::vector<std::string>& debug_directories) {
   CoverageOfSources result;
-  symbols::Symbolizer symbolizer({debug_directories, true, symbols::DebugServer::of_environment()});
+  symbols::SymbolizerOptions options{debug_directories, true,
+                                     symbols::DebugServer::of_environment()};
+  options.decode = arch::decode_of_machine;
+  symbols::Symbolizer symbolizer(std::move(options));
   for (std::uint32_t i = 0; i < table.modules.size(); ++i) {
     core::Module module;
     module.id = core::ModuleId{i};

@@ -149,7 +149,7 @@ symbols::FunctionLines lines_of_two(std::uint32_t module, std::uint64_t begin, s
            {0x1010, 0x1020, {file, 4}},
            {0x1020, 0x1038, {file, 5}},
            {0x1038, 0x103A, {"/src/demo.h", 1}},
-           {0x103A, 0x1040, {file, 8}}}};
+           {0x103A, 0x1040, {file, 8}, true}}};
 }
 
 TEST(LineCoverage, is_that_of_the_lines_blocks) {
