@@ -29,6 +29,7 @@
 namespace sp::coverage {
 namespace {
 
+constexpr int kUsage = 2;
 constexpr int kFailure = 125;
 
 int fail(const core::Error& error) {
@@ -126,7 +127,21 @@ int write_counts(const cli::CoverageOptions& options) {
   return 0;
 }
 
+/// Whether what `run` was recorded into is the directory that the joined runs are to be written to.
+bool is_output(const std::string& run, const std::string& output) {
+  std::error_code error;
+  return std::filesystem::equivalent(run_files::directory_of(run), output, error);
+}
+
 int merge(const cli::CoverageOptions& options) {
+  for (const std::string& run : options.runs) {
+    if (is_output(run, options.output)) {
+      core::print_error(fmt::format(
+          "-o {} is the directory of {}, whose coverage.tsv would be overwritten; name another one",
+          options.output, run));
+      return kUsage;
+    }
+  }
   const core::ProgressLine progress("merging coverage");
   std::vector<profiler::CoverageTable> runs;
   std::vector<std::string> notes;
