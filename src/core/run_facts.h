@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/function_trace.h"
 
 namespace sp::core {
 
@@ -68,6 +69,13 @@ struct Probing {
   Copying copying;
 };
 
+/// What --trace was told to keep.
+struct TraceChoice {
+  WhenFull when_full = WhenFull::flush;
+  Duration min_duration{};      // shorter calls are left out
+  std::uint32_t max_depth = 0;  // deeper ones are; 0: any
+};
+
 /// What --trace recorded.
 struct Tracing {
   std::uint64_t events = 0;
@@ -77,6 +85,7 @@ struct Tracing {
   std::uint64_t overwritten = 0;  // the same, because the program has overwritten its places
   std::uint64_t cleared = 0;      // events that were forgotten on request
   std::uint64_t times_off = 0;    // how often it was switched off, or began so
+  TraceChoice choice{};
 };
 
 /// How the run ended for the user.

@@ -3,18 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "profiler/text.h"
 
 namespace sp::profiler {
 
+namespace {
+
+/// What leaves more room for events, as it was chosen.
+std::string_view more_room(core::WhenFull when_full) {
+  switch (when_full) {
+    case core::WhenFull::flush:
+      break;
+    case core::WhenFull::keep:
+    case core::WhenFull::discard:
+      return "--buffer has more, --only-funcs and --filters need less";
+  }
+  return "--wait-when-full and -a keep all, --only-funcs and --filters need less";
+}
+
+}  // namespace
+
 std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten, std::uint64_t cleared) {
   const std::uint64_t missing = std::min(trace.events, unwritten + cleared);
   std::string text = fmt::format("trace: {} events", grouped(trace.events - missing));
   if (trace.lost > 0) {
-    text +=
-        fmt::format("; {} found no room (--buffer has more, --only-funcs and --filters need less)",
-                    grouped(trace.lost));
+    text += fmt::format("; {} found no room ({})", grouped(trace.lost),
+                        more_room(trace.choice.when_full));
   }
   if (unwritten > 0) {
     text += fmt::format("; {} could not be written", grouped(unwritten));

@@ -94,6 +94,7 @@ class Recording {
 core::RunFacts Recording::facts() const {
   core::RunFacts facts = facts_;
   session_.supervisor().fill(facts);
+  add_choice(options_, facts);
   facts.elapsed = elapsed_.value_or(core::Clock::now() - started_);
   if (dormancy_) {
     const auto notes = dormancy_->notes();

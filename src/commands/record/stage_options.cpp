@@ -104,6 +104,13 @@ int check_reader(const cli::RecordOptions& options) {
   return 0;
 }
 
+void add_choice(const cli::RecordOptions& options, core::RunFacts& facts) {
+  if (options.trace && facts.trace) {
+    facts.trace->choice = {options.trace->when_full, options.trace->min_duration,
+                           options.trace->max_depth};
+  }
+}
+
 profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options) {
   profiler::ProfilerOptions out;
   out.flame = options.flame;

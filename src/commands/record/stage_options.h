@@ -26,6 +26,9 @@ namespace sp::record {
 /// status of a failure; 0: there is none.
 [[nodiscard]] int check_reader(const cli::RecordOptions& options);
 
+/// Adds what --trace was told to what it has recorded.
+void add_choice(const cli::RecordOptions& options, core::RunFacts& facts);
+
 /// Only what follows from the command line.
 [[nodiscard]] profiler::ProfilerOptions profiler_options(const cli::RecordOptions& options);
 

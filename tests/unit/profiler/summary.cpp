@@ -72,6 +72,7 @@ TEST(Summary, says_where_files_went_that_could_not_be_written) {
 TEST(Summary, says_how_many_events_of_a_trace_are_missing_and_why) {
   core::RunFacts facts = test::facts();
   facts.trace.emplace() = {5000, 7, 0};
+  facts.trace->choice.when_full = core::WhenFull::keep;
   WrittenRun run = small_run();
   const SummaryStyle wide{.columns = 200};
   const std::string lost =
@@ -82,6 +83,15 @@ TEST(Summary, says_how_many_events_of_a_trace_are_missing_and_why) {
   EXPECT_NE(summary_text(facts, run, wide)
                 .find("trace: 3,800 events; " + lost + "; 1,200 could not be written"),
             std::string::npos);
+}
+
+TEST(Summary, advises_what_its_way_of_tracing_accepts) {
+  core::RunFacts facts = test::facts();
+  facts.trace.emplace() = {5000, 7, 0};
+  const std::string text = summary_text(facts, small_run(), {.columns = 200});
+  EXPECT_NE(text.find("7 found no room (--wait-when-full and -a keep all, "), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("--buffer"), std::string::npos) << "refused with --when-full flush";
 }
 
 std::string last_line(std::string text) {
