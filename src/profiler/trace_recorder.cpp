@@ -69,7 +69,13 @@ Result<void> TraceRecorder::write(const core::TraceEventsTaken& taken, const Pro
     return tl::unexpected(thread.error());
   }
   std::vector<core::TraceEvent> events = taken.batch.events;
+  const auto stolen_before = stolen_before_.find(taken.thread);
   for (core::TraceEvent& event : events) {
+    if (event.kind() == core::TraceEventKind::stolen) {
+      stolen_from_[taken.thread] = event.ticks;
+      event.ticks -=
+          stolen_before == stolen_before_.end() ? 0 : std::min(stolen_before->second, event.ticks);
+    }
     if (core::names_function(event.kind())) {
       event.function = numbers[event.function];
       functions_[event.function].entries += event.kind() == core::TraceEventKind::entry ? 1 : 0;
@@ -185,12 +191,6 @@ void TraceRecorder::tick(core::TimePoint now) {
   if (writer_ && !error_ && now >= flushed_ + kInterval) {
     flushed_ = now;
     keep_and_say(writer_->flush());
-  }
-}
-
-void TraceRecorder::flush() {
-  if (writer_) {
-    keep_error(writer_->flush());
   }
 }
 

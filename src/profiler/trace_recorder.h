@@ -110,6 +110,9 @@ class TraceRecorder {
   /// How many events a thread had until the end of its last batch, and when the part began.
   std::unordered_map<core::ThreadId, std::uint64_t> events_of_;
   std::unordered_map<core::ThreadId, std::uint64_t> events_before_;
+  /// How long a thread had been stopped by then, likewise; ticks.
+  std::unordered_map<core::ThreadId, std::uint64_t> stolen_from_;
+  std::unordered_map<core::ThreadId, std::uint64_t> stolen_before_;
   std::vector<Thread> threads_;
   std::unordered_map<core::ThreadId, std::uint32_t> thread_numbers_;
   std::vector<Function> functions_;

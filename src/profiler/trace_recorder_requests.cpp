@@ -19,6 +19,12 @@ void TraceRecorder::serve(core::TraceAction action, const Profile& profile, Name
   }
 }
 
+void TraceRecorder::flush() {
+  if (writer_) {
+    keep_error(writer_->flush());
+  }
+}
+
 void TraceRecorder::clear() {
   flush();  // what is not written then is lost
   const std::uint64_t lost = unwritten();
@@ -34,10 +40,13 @@ void TraceRecorder::clear() {
 
 void TraceRecorder::begin_part(RunDirectory& directory, core::TimePoint started,
                                const std::unordered_set<core::ThreadId>& alive) {
-  std::erase_if(events_of_, [&](const auto& thread) {
+  const auto has_ended = [&](const auto& thread) {
     return !alive.empty() && !alive.contains(thread.first);
-  });
+  };
+  std::erase_if(events_of_, has_ended);
+  std::erase_if(stolen_from_, has_ended);
   events_before_ = events_of_;
+  stolen_before_ = stolen_from_;
   for (const Function& function : functions_) {
     if (function.traced.until) {
       ended_.insert(id_of(function));  // nobody tells it again

@@ -1,5 +1,6 @@
 #include "profiler/trace/trace_walk.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <queue>
@@ -61,7 +62,10 @@ TraceWalk::TraceWalk(TraceReader& reader, const TraceView& view) : reader_(reade
     const TraceFunction* const function = reader_.function(number);
     return function == nullptr ? OpenFrames::Facts{} : OpenFrames::Facts{function->is_part};
   };
-  sources_.clock = [this](std::uint64_t ticks) { return reader_.clock().ns_at(ticks); };
+  // A part of a run has events that came late, from before it began.
+  sources_.clock = [this](std::uint64_t ticks) {
+    return std::max<std::int64_t>(0, reader_.clock().ns_at(ticks));
+  };
   look_for_frames_before();
 }
 

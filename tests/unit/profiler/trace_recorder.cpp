@@ -235,6 +235,33 @@ TEST_F(TraceRecorderTest, keeps_to_its_size_and_counts_the_rest) {
   EXPECT_TRUE(found.finished);
 }
 
+TEST_F(TraceRecorderTest, takes_off_in_a_part_only_what_was_stolen_in_it) {
+  const auto stolen = [&](std::uint64_t ticks) {
+    core::TraceEventsTaken taken = calls_.next(1);
+    taken.batch.events.front() = core::TraceEvent::at(core::TraceEventKind::stolen, ticks, 0, 0);
+    return taken;
+  };
+  fs::create_directory(path());
+  auto first = RunDirectory::create(path(), "first", false);
+  auto second = RunDirectory::create(path(), "second", false);
+  ASSERT_TRUE(first && second);
+  TraceRecorder trace(*first, {}, test::facts);
+  trace.add(stolen(500), profile_);
+  ASSERT_TRUE(trace.write_set(profile_, namer_, "{}", true));
+  trace.begin_part(*second, {}, {});
+  trace.add(stolen(520), profile_);
+  ASSERT_TRUE(trace.write_set(profile_, namer_, "{}", true));
+  const auto stolen_in = [&](const std::string& part) {
+    std::ifstream in(path() + "/" + part + "/trace.sp", std::ios::binary);
+    auto reader = TraceReader::open(in, "trace.sp");
+    std::vector<core::TraceEvent> events;
+    EXPECT_TRUE(reader && reader->read(reader->places().at(0), events));
+    return events.at(0).ticks;
+  };
+  EXPECT_EQ(stolen_in("first"), 500U);
+  EXPECT_EQ(stolen_in("second"), 20U);
+}
+
 TEST_F(TraceRecorderTest, compares_entries_with_counted_calls) {
   const auto compared = [&](std::uint64_t calls, std::uint64_t lost) {
     RunDirectory run = directory(true);

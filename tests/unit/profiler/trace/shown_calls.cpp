@@ -81,6 +81,28 @@ TEST(ShownCalls, leave_out_short_calls) {
   EXPECT_EQ(shown({.least_ns = us(2)}), "+0@10 +1@20 +2@40 -2@55 -1@60 +0@15 -0@90 -0@100 ");
 }
 
+/// The calls of a trace of one thread.
+std::string shown_of(const std::vector<core::TraceEvent>& events, const TraceView& view,
+                     std::int64_t start_ns = 0) {
+  test::TraceBytes trace({.monotonic_ns = start_ns, .cpu = ContainerHeader::Cpu::x86_64});
+  trace.tables();
+  trace.events(0, events);
+  std::istringstream in(trace.finish());
+  auto reader = TraceReader::open(in, "trace.sp");
+  EXPECT_TRUE(reader);
+  TraceWalk walk(*reader, view);
+  Marks marks;
+  walk.run(marks);
+  return marks.text;
+}
+
+TEST(TraceWalk, has_no_times_before_the_trace_begins) {
+  EXPECT_EQ(shown_of({entry(10, kMain, 0x600), entry(20, kInner, 0x500), ret(70, kInner, 0x500),
+                      ret(80, kMain, 0x600)},
+                     {}, us(50)),
+            "+0@0 +2@0 -2@20 -0@30 ");
+}
+
 TEST(ShownCalls, stop_at_the_limit_and_end_what_has_begun) {
   bool is_cut = false;
   EXPECT_EQ(shown({.limit = 8}, &is_cut), "+0@10 +0@15 +1@20 +2@30 -2@31 -1@40! -0@40! -0@15! ");
