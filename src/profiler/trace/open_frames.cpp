@@ -16,6 +16,11 @@ bool leaves(TraceEventKind kind) {
   return kind == TraceEventKind::ret || kind == TraceEventKind::tail;
 }
 
+bool has_both_ends(TraceClosing closing) {
+  return closing != TraceClosing::entered_before && closing != TraceClosing::at_end &&
+         closing != TraceClosing::across_loss;
+}
+
 }  // namespace
 
 OpenFrames::OpenFrames(std::uint32_t thread, const Rules& rules, const Sources& sources,
@@ -47,6 +52,7 @@ void OpenFrames::add(const TraceEvent& event) {
   if (kind == TraceEventKind::stack) {
     switch_to(event.function);
   } else if (kind == TraceEventKind::entry) {
+    ++entries_;
     enter(on_stack_, event.function, event.sp(), false, argument);
     stacks_[on_stack_].raise_highest(event.sp(), segment_);
   } else if (leaves(kind)) {
@@ -64,7 +70,7 @@ void OpenFrames::add(const TraceEvent& event) {
 
 void OpenFrames::tell_event() {
   if (auto event = own_.take_event()) {
-    event->depth = static_cast<std::uint32_t>(stacks_[event->stack].frames.size());
+    event->depth = stacks_[event->stack].depth();
     visitor_.note(*event);
   }
 }
@@ -155,17 +161,23 @@ void OpenFrames::enter(std::uint32_t number, std::uint32_t function, std::uint32
     ++skipped_.frames;
     return;
   }
-  std::vector<Frame>& frames = stacks_[number].frames;
+  Stack& stack = stacks_[number];
   const TracedCall call{.thread = thread_,
                         .stack = number,
                         .function = function,
-                        .parent = frames.empty() ? TracedCall::kNoFunction : frames.back().function,
-                        .depth = static_cast<std::uint32_t>(frames.size()),
+                        .parent = stack.innermost(),
+                        .depth = stack.depth(),
                         .begin_ns = now_ns_,
                         .argument = argument};
-  frames.push_back({function, sp, segment_, was_before, now_ns_, 0, {}});
+  const bool is_left_out = !was_before && left_out_ != nullptr && left_out_->has(entries_ - 1);
+  stack.frames.push_back(
+      {function, sp, segment_, entries_ - 1, was_before, is_left_out, now_ns_, 0, {}});
   ++frames_;
-  visitor_.begin(call);
+  if (is_left_out) {
+    ++stack.left_out;
+  } else {
+    visitor_.begin(call);
+  }
 }
 
 void OpenFrames::leave(std::uint32_t function, std::uint32_t sp, TraceClosing closing) {
@@ -219,15 +231,27 @@ void OpenFrames::unwind(std::uint32_t number, std::uint32_t sp, bool also_at_sp)
 }
 
 void OpenFrames::close_top(std::uint32_t number, TraceClosing closing) {
-  std::vector<Frame>& frames = stacks_[number].frames;
-  const Frame frame = frames.back();
-  frames.pop_back();
+  Stack& stack = stacks_[number];
+  const Frame frame = stack.frames.back();
+  stack.frames.pop_back();
   --frames_;
+  const bool is_short = !frame.was_before && now_ns_ - frame.begin_ns < rules_.least_ns &&
+                        has_both_ends(closing_of(frame, closing));
+  if (rules_.finds_before && is_short) {
+    short_calls_.add(frame.entry);
+  }
+  if (frame.is_left_out) {
+    --stack.left_out;
+    if (!stack.frames.empty()) {
+      stack.frames.back().self_ns += frame.self_ns;
+    }
+    return;
+  }
   visitor_.end({.thread = thread_,
                 .stack = number,
                 .function = frame.function,
-                .parent = frames.empty() ? TracedCall::kNoFunction : frames.back().function,
-                .depth = static_cast<std::uint32_t>(frames.size()),
+                .parent = stack.innermost(),
+                .depth = stack.depth(),
                 .begin_ns = frame.begin_ns,
                 .end_ns = now_ns_,
                 .self_ns = frame.self_ns,
@@ -236,9 +260,7 @@ void OpenFrames::close_top(std::uint32_t number, TraceClosing closing) {
 
 /// Behind a loss the frame may be that of a later call, at the same place on the stack.
 TraceClosing OpenFrames::closing_of(const Frame& frame, TraceClosing closing) const {
-  const bool has_both_ends =
-      closing != TraceClosing::entered_before && closing != TraceClosing::at_end;
-  return has_both_ends && frame.segment != segment_ ? TraceClosing::across_loss : closing;
+  return has_both_ends(closing) && frame.segment != segment_ ? TraceClosing::across_loss : closing;
 }
 
 void OpenFrames::close_all() {
@@ -253,17 +275,6 @@ void OpenFrames::switch_to(std::uint32_t number) {
   on_stack_ = number;
   if (stacks_.size() >= kMostStacks) {
     std::erase_if(stacks_, [](const auto& row) { return row.second.frames.empty(); });
-  }
-}
-
-bool OpenFrames::Stack::has_all_below(std::uint32_t sp, std::uint32_t segment) const {
-  return !highest_sp || highest_segment != segment || sp_distance(sp, *highest_sp) > 0;
-}
-
-void OpenFrames::Stack::raise_highest(std::uint32_t sp, std::uint32_t segment) {
-  if (has_all_below(sp, segment)) {
-    highest_sp = sp;
-    highest_segment = segment;
   }
 }
 

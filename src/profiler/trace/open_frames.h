@@ -5,10 +5,12 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/function_trace.h"
 #include "profiler/trace/own_events.h"
+#include "profiler/trace/short_calls.h"
 #include "profiler/trace/traced_call.h"
 
 namespace sp::profiler {
@@ -42,6 +44,7 @@ class OpenFrames {
     bool calls_push = true;     // a callee's entry sp is below the sp of its caller: x86_64
     bool raw_times = false;     // stolen time is not taken off
     bool finds_before = false;  // only looks for frames that were open before: see before()
+    std::int64_t least_ns = 0;  // and for calls that took less: see short_calls()
   };
   /// What is known of a function.
   struct Facts {
@@ -76,22 +79,34 @@ class OpenFrames {
   [[nodiscard]] const Skipped& skipped() const { return skipped_; }
   /// Of `finds_before`: by segment; of one stack outermost first.
   [[nodiscard]] std::vector<FrameBefore> before();
+  /// Likewise, by the number of the entry among those of the thread.
+  [[nodiscard]] ShortCalls short_calls() { return std::move(short_calls_); }
+  /// What another one found: nobody is told these calls, and their own time is their callers'.
+  /// `calls` must outlive this.
+  void leave_out(const ShortCalls& calls) { left_out_ = &calls; }
 
  private:
   struct Frame {
     std::uint32_t function = 0;
     std::uint32_t sp = 0;
     std::uint32_t segment = 0;
+    std::uint64_t entry = 0;  // its number, if it was not before
     bool was_before = false;
+    bool is_left_out = false;
     std::int64_t begin_ns = 0;
     std::int64_t self_ns = 0;
     std::optional<std::int64_t> until_ns{};
   };
   struct Stack {
     std::vector<Frame> frames;                  // outermost first
+    std::size_t left_out = 0;                   // of them
     std::uint32_t highest_segment = 0;          // of highest_sp
     std::optional<std::uint32_t> highest_sp{};  // of an event in that segment
 
+    /// Frames that are told.
+    [[nodiscard]] std::uint32_t depth() const;
+    /// The function of the innermost of them.
+    [[nodiscard]] std::uint32_t innermost() const;
     /// Of all that was seen of it in the segment.
     [[nodiscard]] bool has_all_below(std::uint32_t sp, std::uint32_t segment) const;
     void raise_highest(std::uint32_t sp, std::uint32_t segment);
@@ -120,6 +135,9 @@ class OpenFrames {
   CallVisitor& visitor_;
   std::span<const FrameBefore> before_;  // what is left of it
   std::vector<FrameBefore> found_;
+  ShortCalls short_calls_;
+  const ShortCalls* left_out_ = nullptr;
+  std::uint64_t entries_ = 0;
   std::map<std::uint32_t, Stack> stacks_;
   std::uint32_t on_stack_ = 0;
   std::uint32_t segment_ = 0;

@@ -9,7 +9,7 @@ void ShownCalls::begin(const TracedCall& call) {
   track.open.push_back(call);
   const bool is_behind = view_.from_ns && call.begin_ns < *view_.from_ns;
   const bool is_beyond = view_.to_ns && call.begin_ns >= *view_.to_ns;
-  if (view_.least_ns == 0 && !is_behind && !is_beyond) {
+  if (!is_behind && !is_beyond) {
     show(track, track.open.size());
   }
 }
@@ -20,7 +20,7 @@ void ShownCalls::end(const TracedCall& call) {
   const bool is_behind =
       view_.from_ns && call.begin_ns < *view_.from_ns && call.end_ns <= *view_.from_ns;
   const bool is_beyond = view_.to_ns && call.begin_ns >= *view_.to_ns;
-  if (call.duration_ns() >= view_.least_ns && !is_behind && !is_beyond) {
+  if (!is_behind && !is_beyond) {
     show(track, track.open.size());
   }
   const bool is_shown = track.shown == track.open.size();

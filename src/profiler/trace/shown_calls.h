@@ -16,12 +16,13 @@ struct TraceView {
   std::optional<std::int64_t> to_ns{};
   std::uint64_t limit = 0;    // begins and ends; 0: all
   bool raw_times = false;     // with the time that superprofiler's stops took
-  std::int64_t least_ns = 0;  // shorter calls are left out
+  std::int64_t least_ns = 0;  // shorter calls whose beginning and end are there are left out
 };
 
-/// Passes on what a view has of the calls. A call that is open at a cut begins or ends there; one
-/// that has not ended there closes as at-end. A call that may be left out is passed on when it is
-/// known that it is not, with those that it is in before it.
+/// Passes on what a view has of the calls, but for short ones: OpenFrames leaves those out. A call
+/// that is open at a cut begins or ends there; one that has not ended there closes as at-end. A
+/// call that may be left out is passed on when it is known that it is not, with those that it is in
+/// before it.
 class ShownCalls final : public CallVisitor {
  public:
   /// `to` must outlive it.

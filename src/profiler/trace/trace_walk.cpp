@@ -77,6 +77,8 @@ OpenFrames::Rules TraceWalk::rules() const {
 void TraceWalk::look_for_frames_before() {
   OpenFrames::Rules looking = rules();
   looking.finds_before = true;
+  looking.least_ns = view_.least_ns;
+  looking.raw_times = looking.raw_times && view_.least_ns == 0;  // as they were measured
   TrackFinder finder(tracks_);
   std::map<std::uint32_t, OpenFrames> threads;
   std::vector<core::TraceEvent> events;
@@ -96,6 +98,7 @@ void TraceWalk::look_for_frames_before() {
   for (auto& [thread, frames] : threads) {
     frames.finish();
     before_[thread] = frames.before();
+    short_calls_[thread] = frames.short_calls();
     for (const FrameBefore& frame : before_[thread]) {
       tracks_.emplace(thread, frame.stack);
     }
@@ -141,6 +144,7 @@ void TraceWalk::walk(CallVisitor& visitor, const ShownCalls& shown,
       if (found == cursors.end()) {
         Cursor cursor{{}, 0, {}, 0, {thread, rules(), sources_, visitor, before_[thread]}};
         found = cursors.emplace(thread, std::move(cursor)).first;
+        found->second.frames.leave_out(short_calls_[thread]);
       }
       found->second.places.push_back(i);
     }

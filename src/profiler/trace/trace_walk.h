@@ -63,6 +63,7 @@ class TraceWalk {
   const TraceView view_;
   OpenFrames::Sources sources_;
   std::map<std::uint32_t, std::vector<FrameBefore>> before_;  // by thread
+  std::map<std::uint32_t, ShortCalls> short_calls_;           // likewise
   std::set<std::pair<std::uint32_t, std::uint32_t>> tracks_;
   OpenFrames::Skipped skipped_;
   std::uint64_t last_ticks_ = 0;

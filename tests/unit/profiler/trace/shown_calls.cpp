@@ -78,7 +78,7 @@ TEST(ShownCalls, begin_and_end_at_the_cuts) {
 }
 
 TEST(ShownCalls, leave_out_short_calls) {
-  EXPECT_EQ(shown({.least_ns = us(2)}), "+0@10 +1@20 +2@40 -2@55 -1@60 +0@15 -0@90 -0@100 ");
+  EXPECT_EQ(shown({.least_ns = us(2)}), "+0@10 +0@15 +1@20 +2@40 -2@55 -1@60 -0@90 -0@100 ");
 }
 
 /// The calls of a trace of one thread.
@@ -94,6 +94,36 @@ std::string shown_of(const std::vector<core::TraceEvent>& events, const TraceVie
   Marks marks;
   walk.run(marks);
   return marks.text;
+}
+
+TEST(ShownCalls, are_not_left_out_if_nobody_knows_how_long_they_were) {
+  const std::vector<core::TraceEvent> events = {ret(2, kInner, 0x500),   ret(3, kOuter, 0x600),
+                                                entry(10, kMain, 0x600), entry(11, kInner, 0x500),
+                                                ret(12, kInner, 0x500),  entry(50, kInner, 0x500)};
+  EXPECT_EQ(shown_of(events, {.least_ns = us(2)}),
+            "+1@2 +2@2 -2@2 -1@3 +0@10 +2@50 -2@50! -0@50! ");
+}
+
+TEST(ShownCalls, give_their_time_to_the_caller_when_they_are_left_out) {
+  class Own final : public CallVisitor {
+   public:
+    void begin(const TracedCall& call) override { parents.push_back(call.parent); }
+    void end(const TracedCall& call) override { self_ns.push_back(call.self_ns); }
+    std::vector<std::uint32_t> parents;
+    std::vector<std::int64_t> self_ns;
+  };
+  test::TraceBytes trace;
+  trace.tables();
+  trace.events(0, {entry(0, kMain, 0x600), entry(10, kInner, 0x500), ret(11, kInner, 0x500),
+                   entry(20, kOuter, 0x500), ret(50, kOuter, 0x500), ret(100, kMain, 0x600)});
+  std::istringstream in(trace.finish());
+  auto reader = TraceReader::open(in, "trace.sp");
+  ASSERT_TRUE(reader);
+  TraceWalk walk(*reader, {.least_ns = us(2)});
+  Own own;
+  walk.run(own);
+  EXPECT_EQ(own.parents, (std::vector<std::uint32_t>{TracedCall::kNoFunction, kMain}));
+  EXPECT_EQ(own.self_ns, (std::vector<std::int64_t>{us(30), us(70)}));
 }
 
 TEST(TraceWalk, has_no_times_before_the_trace_begins) {
