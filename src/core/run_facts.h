@@ -85,6 +85,7 @@ struct Tracing {
   std::uint64_t overwritten = 0;  // the same, because the program has overwritten its places
   std::uint64_t cleared = 0;      // events that were forgotten on request
   std::uint64_t times_off = 0;    // how often it was switched off, or began so
+  bool is_full = false;           // --trace-size is reached: later events are lost
   TraceChoice choice{};
 };
 

@@ -41,7 +41,8 @@ class SummaryWriter {
     if (run_.tree) {
       out_.paragraph(tree_text(*run_.tree));
     } else if (facts_.trace) {
-      out_.paragraph(trace_text(*facts_.trace, run_.unwritten_events, run_.cleared_events));
+      out_.paragraph(trace_text(*facts_.trace, run_.unwritten_events, run_.cleared_events,
+                                run_.trace_is_full));
     }
     if (run_.coverage) {
       out_.paragraph(coverage_text(*run_.coverage, run_.lines));

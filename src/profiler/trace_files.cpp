@@ -66,6 +66,7 @@ void write_trace_files(const TraceParts& parts, RunReport& report,
                 written);
     }
   }
+  parts.trace.set_since(report.counts_context.counted.since);
   parts.trace.flush();
   written.unwritten_events = parts.trace.unwritten();
   if (report.facts.trace) {
@@ -73,6 +74,7 @@ void write_trace_files(const TraceParts& parts, RunReport& report,
     written.cleared_events = parts.trace.cleared();
     trace.events -= std::min(trace.events, written.unwritten_events + written.cleared_events);
     trace.lost += written.unwritten_events;
+    trace.is_full = written.trace_is_full = parts.trace.is_full();
     trace.cleared += written.cleared_events;
     const bool has_all = trace.lost == 0 && trace.cleared == 0 && trace.times_off == 0;
     if (has_all && report.traced_functions && parts.code != nullptr) {

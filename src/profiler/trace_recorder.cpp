@@ -264,6 +264,9 @@ Result<void> TraceRecorder::write_names(Namer& namer, std::uint32_t from) {
       row.file = named.source->file;
       row.line = named.source->line;
     }
+    if (since_) {
+      row.since_ns = (*since_ - started_).count();
+    }
     if (function.traced.until) {
       row.until_ns = (*function.traced.until - started_).count();
     }

@@ -36,6 +36,8 @@ class TraceRecorder {
                 std::function<core::RunFacts()> facts_now, std::uint64_t most_bytes = 0);
 
   void add(const core::TraceEventsTaken& taken, const Profile& profile);
+  /// What write_set() says of all functions: calls were traced from then on, not from the start.
+  void set_since(std::optional<core::TimePoint> since) { since_ = since; }
   /// Says in which part of the run the functions were traced.
   void complete(std::span<SymbolRow> rows) const;
   /// Writes what is held if that is due.
@@ -46,6 +48,8 @@ class TraceRecorder {
   void flush();
   /// How many events of add() are not in the file, after flush().
   [[nodiscard]] std::uint64_t unwritten() const;
+  /// The file has reached its largest size.
+  [[nodiscard]] bool is_full() const { return is_full_; }
   /// A new file begins, in `directory`, which must outlive it. Events that are held are lost. Of
   /// the threads only those that are `alive` have more; an empty set stands for all.
   void begin_part(RunDirectory& directory, core::TimePoint started,
@@ -107,6 +111,7 @@ class TraceRecorder {
   std::optional<core::Error> error_;  // the first one
   std::uint64_t taken_ = 0;           // events
   core::TimePoint flushed_{};
+  std::optional<core::TimePoint> since_;
   /// How many events a thread had until the end of its last batch, and when the part began.
   std::unordered_map<core::ThreadId, std::uint64_t> events_of_;
   std::unordered_map<core::ThreadId, std::uint64_t> events_before_;

@@ -25,7 +25,8 @@ std::string_view more_room(core::WhenFull when_full) {
 
 }  // namespace
 
-std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten, std::uint64_t cleared) {
+std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten, std::uint64_t cleared,
+                       bool is_full) {
   const std::uint64_t missing = std::min(trace.events, unwritten + cleared);
   std::string text = fmt::format("trace: {} events", grouped(trace.events - missing));
   if (trace.lost > 0) {
@@ -33,7 +34,8 @@ std::string trace_text(const core::Tracing& trace, std::uint64_t unwritten, std:
                         more_room(trace.choice.when_full));
   }
   if (unwritten > 0) {
-    text += fmt::format("; {} could not be written", grouped(unwritten));
+    text += fmt::format("; {} {}", grouped(unwritten),
+                        is_full ? "were beyond --trace-size" : "could not be written");
   }
   if (trace.cleared + cleared > 0) {
     text += fmt::format("; {} were cleared", grouped(trace.cleared + cleared));

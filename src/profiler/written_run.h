@@ -74,6 +74,7 @@ struct WrittenRun {
   /// With --trace: those that could not be written.
   std::uint64_t unwritten_events = 0;
   std::uint64_t cleared_events = 0;  // likewise: those that were forgotten on request
+  bool trace_is_full = false;        // likewise: --trace-size was reached
   /// With --tree.
   std::optional<WrittenTree> tree{};
   WrittenCrashes crashes{};

@@ -109,7 +109,8 @@ int convert_trace(const cli::ConvertOptions& options, const Format& format,
 int convert_open_trace(const cli::ConvertOptions& options, const Format& format,
                        run_files::TraceFile file, const std::string& directory,
                        const std::string& name, std::vector<std::string> notes) {
-  TraceInput input(std::move(file), run_files::view_of(options.cuts));
+  const profiler::TraceView view = run_files::view_of(file, options.cuts);
+  TraceInput input(std::move(file), view);
   const std::string path = options.output.empty()
                                ? fmt::format("{}/{}{}{}", directory, format.before,
                                              name.empty() ? input.run.name : name, format.behind)

@@ -20,11 +20,11 @@ bool show_table(const cli::ReportOptions& options, run_files::TraceFile& trace,
                 profiler::TraceWalk& walk) {
   TraceSums sums(options.by_thread);
   walk.run(sums);
-  const TraceTable table =
-      sums.table(trace.reader, options.sort.value_or(cli::Sort::self), options.percent_limit);
+  const TraceTable table = sums.table(trace.reader, options.sort.value_or(cli::Sort::self),
+                                      options.percent_limit, run_files::misses_some(trace, walk));
   const TraceTitle title{run_files::run_of_trace(trace).command,
                          options.by_thread ? "threads" : "functions", options.cuts.raw_times,
-                         trace.reader.threads().size() > 1};
+                         trace.reader.threads().size() > 1, run_files::lost_events(trace, walk)};
   if (options.json) {
     write_trace_json(std::cout, title, table);
     return static_cast<bool>(std::cout.flush());
@@ -50,7 +50,7 @@ int report_trace(const cli::ReportOptions& options, const std::string& run) {
     core::print_error(trace.error().message());
     return kUnreadable;
   }
-  profiler::TraceWalk walk(trace->reader, run_files::view_of(options.cuts));
+  profiler::TraceWalk walk(trace->reader, run_files::view_of(*trace, options.cuts));
   const bool is_shown =
       options.graph ? show_graph(*trace, walk) : show_table(options, *trace, walk);
   if (!is_shown) {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "profiler/trace/trace_names.h"
+#include "profiler/trace/traced_span.h"
 
 namespace sp::report {
 namespace {
@@ -52,6 +54,19 @@ void name_thread(TraceRow& row, const profiler::TraceReader& trace, std::uint32_
   row.module = thread == nullptr ? std::string() : fmt::format("pid {}", thread->process.pid);
 }
 
+/// A thread calls all functions.
+std::string kind_of_all(const profiler::TraceReader& trace, bool misses_some) {
+  std::optional<std::string> all;
+  for (const std::uint32_t number : trace.function_numbers()) {
+    std::string kind = traced_kind(trace, number, misses_some);
+    if (all && *all != kind) {
+      return std::string(profiler::kMixedCalls);
+    }
+    all = std::move(kind);
+  }
+  return all.value_or("exact");
+}
+
 }  // namespace
 
 void TraceSums::begin(const TracedCall& call) { ++open_[{call.thread, call.stack}][call.function]; }
@@ -81,12 +96,14 @@ void TraceSums::end(const TracedCall& call) {
 }
 
 TraceTable TraceSums::table(const profiler::TraceReader& trace, cli::Sort sort,
-                            double percent_limit) const {
+                            double percent_limit, bool misses_some) const {
   TraceTable table;
   table.total_ns = total_ns_;
+  const std::string of_all = kind_of_all(trace, misses_some);
   for (const auto& [number, sums] : rows_) {
     TraceRow row = sums;
     by_thread_ ? name_thread(row, trace, number) : name_function(row, trace, number);
+    row.kind = by_thread_ ? of_all : traced_kind(trace, number, misses_some);
     table.calls += row.calls;
     table.rows.push_back(std::move(row));
   }

@@ -20,6 +20,7 @@ struct TraceRow {
   std::string name;
   std::string module;  // "" if unknown; of a thread "pid 7"
   std::string source;  // "file:line", "" if unknown
+  std::string kind;    // of which part of the run these calls are: "exact", "exact-until:2.742"
   std::uint64_t calls = 0;
   std::uint64_t total_ns = 0;  // in it and its callees: a recursion counts once
   std::uint64_t self_ns = 0;
@@ -44,9 +45,9 @@ class TraceSums final : public profiler::CallVisitor {
   void end(const profiler::TracedCall& call) override;
 
   /// Sorted; without rows whose total, or with Sort::calls whose calls, are below `percent_limit`
-  /// of all.
+  /// of all. `misses_some`: of the calls, and nobody knows which.
   [[nodiscard]] TraceTable table(const profiler::TraceReader& trace, cli::Sort sort,
-                                 double percent_limit) const;
+                                 double percent_limit, bool misses_some = false) const;
 
  private:
   using Track = std::pair<std::uint32_t, std::uint32_t>;  // thread and stack

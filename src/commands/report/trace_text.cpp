@@ -55,6 +55,7 @@ void write_trace_row(profiler::JsonWriter& json, const TraceRow& row) {
   json.key("module").string(row.module);
   json.key("source").string(row.source);
   json.key("calls").number(row.calls);
+  json.key("kind").string(row.kind);
   json.key("total_ns").number(row.total_ns);
   json.key("self_ns").number(row.self_ns);
   write_number(json, "min_ns", has_durations, row.durations.least());
@@ -101,9 +102,10 @@ void write_trace_text(std::ostream& out, const TraceTitle& title, const TraceTab
     text.erase(text.find_last_not_of(' ') + 1);
     out << text << '\n';
   };
-  constexpr const char* kColumns = "{:>14} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  ";
-  line(fmt::format(fmt::runtime(kColumns), "calls", "total", "self", "min", "average", "p50", "p99",
-                   "max") +
+  constexpr const char* kColumns =
+      "{:>14} {:17} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  ";
+  line(fmt::format(fmt::runtime(kColumns), "calls", "kind", "total", "self", "min", "average",
+                   "p50", "p99", "max") +
        fmt::format("{:{}}{:20} closings other than returned", title.rows, kLongestFunction + 2,
                    title.rows == "threads" ? "process" : "module"));
   for (const TraceRow& row : table.rows) {
@@ -112,7 +114,7 @@ void write_trace_text(std::ostream& out, const TraceTitle& title, const TraceTab
     };
     const std::string name = one_line(row.name, kLongestFunction);
     const std::size_t padding = kLongestFunction + 2 - profiler::count_code_points(name);
-    line(fmt::format(fmt::runtime(kColumns), profiler::grouped(row.calls),
+    line(fmt::format(fmt::runtime(kColumns), profiler::grouped(row.calls), row.kind,
                      duration_text(row.total_ns), duration_text(row.self_ns),
                      known(row.durations.least()), known(average_of(row)),
                      known(row.durations.percentile(50)), known(row.durations.percentile(99)),
@@ -133,6 +135,7 @@ void write_trace_json(std::ostream& out, const TraceTitle& title, const TraceTab
   json.key("raw_times").boolean(title.raw_times);
   json.key("calls").number(table.calls);
   json.key("total_ns").number(table.total_ns);
+  json.key("lost_events").number(title.lost_events);
   json.key("rows_of").string(title.rows);
   json.key("left_out").number(table.left_out);
   json.key("rows").begin_array();

@@ -18,6 +18,7 @@ struct TraceTitle {
   std::string_view rows;  // "functions", "threads"
   bool raw_times = false;
   bool has_threads = false;  // more than one
+  std::uint64_t lost_events = 0;
 };
 
 /// Columns for people: a line that says what the numbers are, the headings, the rows.

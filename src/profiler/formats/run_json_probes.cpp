@@ -80,6 +80,9 @@ void write_trace(JsonWriter& json, const RunReport& report) {
   json.key("functions_overwritten").number(trace.overwritten);
   json.key("cleared").number(trace.cleared);
   json.key("times_off").number(trace.times_off);
+  json.key("size_limit_reached").boolean(trace.is_full);
+  json.key("min_duration_ns").number(static_cast<std::uint64_t>(trace.choice.min_duration.count()));
+  json.key("max_depth").number(trace.choice.max_depth);
   write_traced_functions(json, report);
   json.end_object();
 }

@@ -85,6 +85,17 @@ TEST(Summary, says_how_many_events_of_a_trace_are_missing_and_why) {
             std::string::npos);
 }
 
+TEST(Summary, says_that_a_trace_has_reached_its_size) {
+  core::RunFacts facts = test::facts();
+  facts.trace.emplace() = {5000, 0, 0};
+  WrittenRun run = small_run();
+  run.unwritten_events = 1200;
+  run.trace_is_full = true;
+  EXPECT_NE(summary_text(facts, run, {.columns = 200})
+                .find("trace: 3,800 events; 1,200 were beyond --trace-size"),
+            std::string::npos);
+}
+
 TEST(Summary, advises_what_its_way_of_tracing_accepts) {
   core::RunFacts facts = test::facts();
   facts.trace.emplace() = {5000, 7, 0};

@@ -262,6 +262,18 @@ TEST_F(TraceRecorderTest, takes_off_in_a_part_only_what_was_stolen_in_it) {
   EXPECT_EQ(stolen_in("second"), 20U);
 }
 
+TEST_F(TraceRecorderTest, says_since_when_it_has_the_calls) {
+  RunDirectory run = directory();
+  TraceRecorder trace(run, {}, test::facts);
+  trace.add(calls_.next(3), profile_);
+  trace.set_since(core::TimePoint(core::Duration(5)));
+  ASSERT_TRUE(trace.write_set(profile_, namer_, "{}", true));
+  std::ifstream in(path() + "/trace.sp", std::ios::binary);
+  const auto reader = TraceReader::open(in, "trace.sp");
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->function(0)->since_ns, 5);
+}
+
 TEST_F(TraceRecorderTest, compares_entries_with_counted_calls) {
   const auto compared = [&](std::uint64_t calls, std::uint64_t lost) {
     RunDirectory run = directory(true);

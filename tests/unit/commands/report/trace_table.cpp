@@ -34,15 +34,15 @@ std::string recursive_trace() {
   return trace.finish();
 }
 
-TraceTable table_of(const std::string& bytes, cli::Sort sort, double limit,
-                    bool by_thread = false) {
+TraceTable table_of(const std::string& bytes, cli::Sort sort, double limit, bool by_thread = false,
+                    bool misses_some = false) {
   std::istringstream in(bytes);
   auto reader = TraceReader::open(in, "trace.sp");
   EXPECT_TRUE(reader);
   TraceWalk walk(*reader, {});
   TraceSums sums(by_thread);
   walk.run(sums);
-  return sums.table(*reader, sort, limit);
+  return sums.table(*reader, sort, limit, misses_some);
 }
 
 TEST(TraceTable, sums_up_the_calls_of_functions) {
@@ -80,6 +80,32 @@ TEST(TraceTable, has_no_durations_of_calls_that_were_open_where_events_were_lost
   EXPECT_EQ(inner.durations.most(), 1'000U);
 }
 
+/// inner was too hot after 2.742 s; a run that was attached to.
+std::string partly_traced() {
+  profiler::test::TraceBytes trace;
+  trace.tables();
+  EXPECT_TRUE(trace.writer.add_function(
+      kMain, {.module = 7, .offset = 0x1000, .name = "main", .since_ns = 0}));
+  EXPECT_TRUE(trace.writer.add_function(
+      kInner,
+      {.module = 7, .offset = 0x1200, .name = "inner", .since_ns = 0, .until_ns = 2'742'900'000}));
+  trace.events(0, {entry(0, kMain, 0x700), entry(10, kInner, 0x600), ret(20, kInner, 0x600),
+                   ret(100, kMain, 0x700)});
+  return trace.finish();
+}
+
+TEST(TraceTable, says_for_which_part_of_the_run_it_has_the_calls_of_a_function) {
+  const TraceTable table = table_of(partly_traced(), cli::Sort::total, 0);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0].kind, "exact-since:0.000");
+  EXPECT_EQ(table.rows[1].kind, "exact-since:0.000,until:2.742");
+  const TraceTable threads = table_of(partly_traced(), cli::Sort::total, 0, true);
+  EXPECT_EQ(threads.rows.at(0).kind, "mixed");
+  const TraceTable holes = table_of(partly_traced(), cli::Sort::total, 0, false, true);
+  EXPECT_EQ(holes.rows.at(1).kind, "mixed") << "nobody knows which calls are missing";
+  EXPECT_EQ(table_of(recursive_trace(), cli::Sort::self, 0).rows.at(0).kind, "exact");
+}
+
 TEST(TraceTable, is_sorted_and_cut) {
   EXPECT_EQ(table_of(recursive_trace(), cli::Sort::calls, 0).rows[0].name, "inner");
   EXPECT_EQ(table_of(recursive_trace(), cli::Sort::max, 0).rows[0].name, "main");
@@ -107,10 +133,10 @@ TEST(TraceText, has_a_line_for_each_row) {
   const std::string text = out.str();
   EXPECT_TRUE(text.starts_with("demo: traced, 6 calls; times without superprofiler's stops"))
       << text;
-  EXPECT_NE(
-      text.find("             3   11.000 us   11.000 us    1.000 us    5.500 us    1.023 us   "
-                "10.000 us   10.000 us  inner "),
-      std::string::npos)
+  EXPECT_NE(text.find("             3 exact               11.000 us   11.000 us    1.000 us    "
+                      "5.500 us    1.023 us   "
+                      "10.000 us   10.000 us  inner "),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("unwound 1, at-end 1\n"), std::string::npos) << text;
 }
@@ -122,6 +148,7 @@ TEST(TraceText, is_json_for_programs) {
   EXPECT_NE(out.str().find("\"entered-before\": 0"), std::string::npos) << out.str();
   EXPECT_NE(out.str().find("\"across-loss\": 0"), std::string::npos) << out.str();
   EXPECT_NE(out.str().find("\"raw_times\": true"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("\"kind\": \"exact\""), std::string::npos) << out.str();
 }
 
 TEST(DurationText, has_three_decimals_and_a_unit) {
