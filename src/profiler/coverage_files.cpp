@@ -8,6 +8,7 @@
 #include "profiler/formats/cobertura.h"
 #include "profiler/formats/coverage_tsv.h"
 #include "profiler/formats/lcov.h"
+#include "profiler/missing_sources.h"
 
 namespace sp::profiler {
 
@@ -28,6 +29,9 @@ CoverageFiles coverage_files(const ProbedProfile& profile, Namer& namer,
     return result;
   }
   for (const std::string& note : map_sources(*sources, maps)) {
+    core::log_note("{}", note);
+  }
+  if (const std::string note = missing_sources_note(*sources); !note.empty()) {
     core::log_note("{}", note);
   }
   result.lines = sources->totals();

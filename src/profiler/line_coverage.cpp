@@ -77,6 +77,13 @@ class WaysIn {
   bool are_known_ = true;
 };
 
+/// Not one of the user's own, wherever these are built.
+bool is_system_library(std::string_view path) {
+  const std::size_t name = path.rfind('/') + 1;
+  return (path.starts_with("/lib") || path.starts_with("/usr/lib")) &&
+         path.find(".so", name) != std::string_view::npos;
+}
+
 /// Does the work of source_coverage().
 class Joining {
  public:
@@ -107,6 +114,7 @@ class Joining {
     /// By line, and the branch's number in it: what continued and what was taken.
     using Hits = std::optional<std::uint64_t>;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<Hits, Hits>> branches;
+    bool is_of_libraries = true;
   };
 
   void add(const CoverageTable::Function& function, Rows rows) {
@@ -120,6 +128,7 @@ class Joining {
     if (found.is_artificial) {
       return;  // nobody has written it
     }
+    is_in_library_ = is_system_library(table_.modules[function.module].path);
     const symbols::SourceLine& first = lines.front().source;
     add_function(function, rows, {first.file, found.declared == 0 ? first.line : found.declared});
     const bool is_only_entered = rows.front().is_function && rows.front().hits > 0;
@@ -131,6 +140,12 @@ class Joining {
     }
   }
 
+  File& file_of(const symbols::SourceLine& source) {
+    File& file = files_[source.file];
+    file.is_of_libraries = file.is_of_libraries && is_in_library_;
+    return file;
+  }
+
   void add_lines(const symbols::FunctionLines& found, Rows rows) {
     const std::vector<LineRange>& lines = found.rows;
     const bool skips_first = is_opening(found);
@@ -138,7 +153,7 @@ class Joining {
       if ((skips_first && &line == &lines.front()) || line.is_closing) {
         continue;
       }
-      std::uint64_t& hits = files_[line.source.file].lines[line.source.line];
+      std::uint64_t& hits = file_of(line.source).lines[line.source.line];
       hits = std::max(hits, hits_at_begin(line, rows));
     }
   }
@@ -155,7 +170,7 @@ class Joining {
     if (hits == 0) {
       hits = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.hits > 0; });
     }
-    File& file = files_[declared.file];
+    File& file = file_of(declared);
     std::uint64_t& sum = file.functions[{declared.line, function.name}];
     sum = std::max(sum, hits);
     std::uint64_t& of_line = file.lines[declared.line];
@@ -172,7 +187,7 @@ class Joining {
       }
       const std::uint32_t number = in_line[{line->source.file, line->source.line}]++;
       if (row.ways) {
-        auto& [on, off] = files_[line->source.file].branches[{line->source.line, number}];
+        auto& [on, off] = file_of(line->source).branches[{line->source.line, number}];
         on = std::max(on.value_or(0), row.ways->continued);
         off = std::max(off.value_or(0), row.ways->taken);
         continue;
@@ -182,7 +197,7 @@ class Joining {
       if (continued == nullptr || taken == nullptr || continued == taken) {
         continue;
       }
-      auto& [on, off] = files_[line->source.file].branches[{line->source.line, number}];
+      auto& [on, off] = file_of(line->source).branches[{line->source.line, number}];
       if (row.hits > 0) {
         on = std::max(on.value_or(0), continued->hits);
         off = std::max(off.value_or(0), taken->hits);
@@ -197,7 +212,7 @@ class Joining {
   }
 
   static SourceCoverage::File finished(const std::string& path, File file) {
-    SourceCoverage::File done{path, std::move(file.lines), {}, {}};
+    SourceCoverage::File done{path, std::move(file.lines), {}, {}, file.is_of_libraries};
     for (const auto& [key, hits] : file.functions) {
       done.functions.push_back({key.first, key.second, hits});
     }
@@ -214,6 +229,7 @@ class Joining {
   const CoverageTable& table_;
   const LinesOf& lines_of_;
   const bool has_blocks_;
+  bool is_in_library_ = false;  // the function that is added
   std::map<std::string, File> files_;
   std::uint64_t without_lines_ = 0;
   std::uint64_t of_one_line_ = 0;

@@ -31,6 +31,7 @@ struct SourceCoverage {
     std::map<std::uint32_t, std::uint64_t> lines;  // with code: the most hits of its rows
     std::vector<Function> functions;               // by line and name
     std::vector<Branch> branches;                  // by line, block and branch
+    bool is_of_libraries = false;                  // all of its code is in libraries of the system
   };
 
   std::vector<File> files;  // by path

@@ -118,6 +118,9 @@ TEST(CoverageLines, is_read_by_lcov_and_by_a_validating_parser) {
   ASSERT_EQ(run_of.outcome.exit_status(), 0) << run_of.outcome.text();
   EXPECT_NE(read_file(directory / "run/coverage.info").find("SF:/elsewhere/tests/targets/cover"),
             std::string::npos);
+  EXPECT_NE(run_of.outcome.text().find("source files of the report are not here (1 of "),
+            std::string::npos)
+      << run_of.outcome.text();
   if (has_program("lcov")) {
     const Outcome summary = run(
         {"lcov", "--summary", directory / "run/coverage.info", "--rc", "lcov_branch_coverage=1"});

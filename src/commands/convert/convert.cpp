@@ -22,6 +22,7 @@
 #include "core/log.h"
 #include "core/progress_line.h"
 #include "profiler/describe.h"
+#include "profiler/missing_sources.h"
 #include "profiler/text.h"
 
 namespace sp::convert {
@@ -77,6 +78,10 @@ Result<void> read_lines(Input& input, const Format& format, const std::string& d
   input.sources = std::move(read.sources);
   input.notes.insert(input.notes.end(), read.notes.begin(), read.notes.end());
   if (!input.sources.files.empty()) {
+    std::string missing = format.name == "lcov" ? missing_sources_note(input.sources) : "";
+    if (!missing.empty()) {
+      input.notes.push_back(std::move(missing));
+    }
     return {};
   }
   if (!read.missing.empty()) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <ostream>
@@ -24,6 +23,7 @@
 #include "profiler/formats/cobertura.h"
 #include "profiler/formats/coverage_tsv.h"
 #include "profiler/formats/lcov.h"
+#include "profiler/missing_sources.h"
 #include "profiler/run_directory.h"
 
 namespace sp::coverage {
@@ -63,23 +63,9 @@ int show(const cli::CoverageOptions& options) {
   return 0;
 }
 
-/// Of files that are not here only the names are known: those of the libraries, where a program's
-/// own are here.
-void leave_out_missing(profiler::SourceCoverage& sources, std::vector<std::string>& notes) {
-  const auto is_there = [](const profiler::SourceCoverage::File& file) {
-    std::error_code error;
-    return file.path.starts_with('/') && std::filesystem::exists(file.path, error);
-  };
-  if (std::none_of(sources.files.begin(), sources.files.end(), is_there)) {
-    return;
-  }
-  const std::size_t left_out = std::erase_if(
-      sources.files, [&](const profiler::SourceCoverage::File& file) { return !is_there(file); });
-  if (left_out > 0) {
-    notes.push_back(
-        fmt::format("{} source files that are not here are left out; --source-map FROM=TO says "
-                    "where they are now",
-                    left_out));
+void add_missing_sources(const profiler::SourceCoverage& sources, std::vector<std::string>& notes) {
+  if (std::string note = missing_sources_note(sources); !note.empty()) {
+    notes.push_back(std::move(note));
   }
 }
 
@@ -97,7 +83,7 @@ int write_counts(const cli::CoverageOptions& options) {
   auto read = run_files::read_sources(*table, run_files::source_maps(options.source_maps),
                                       options.debug_dirs);
   notes.insert(notes.end(), read.notes.begin(), read.notes.end());
-  leave_out_missing(read.sources, notes);
+  leave_out_missing_libraries(read.sources);
   if (read.sources.files.empty()) {
     return fail({fmt::format(
         "no file that {} has counted has debug information, so there are no lines; compile with "
@@ -119,6 +105,7 @@ int write_counts(const cli::CoverageOptions& options) {
   if (!written) {
     return fail(written.error());
   }
+  add_missing_sources(read.sources, notes);
   for (const std::string& note : notes) {
     core::print_note(note);
   }
@@ -187,6 +174,7 @@ int merge(const cli::CoverageOptions& options) {
     notes.push_back(fmt::format("{}: the runs had several builds of it, which stay apart", file));
   }
   notes.insert(notes.end(), read.notes.begin(), read.notes.end());
+  add_missing_sources(read.sources, notes);
   run_files::print_notes(notes, path);
   core::print_note(fmt::format("merged {} runs into {}", options.runs.size(), path));
   return 0;
