@@ -67,7 +67,14 @@ TEST_P(WrittenText, is_what_is_executed) {
   if (*GetParam() != '\0') {
     program.emplace_back(GetParam());
   }
-  for (const Words& mode : {Words{}, {"-n"}, {"-a"}, {"--single"}}) {
+  for (const Words& mode : {Words{},
+                            {"-n"},
+                            {"-a"},
+                            {"--single"},
+                            {"--trace"},
+                            {"--trace", "-a"},
+                            {"--tree"},
+                            {"--coverage"}}) {
     const ::testing::ScopedTrace trace(__FILE__, __LINE__, mode.empty() ? "default" : mode.back());
     const TempDir directory;
     Words options = {"-q"};
@@ -77,7 +84,7 @@ TEST_P(WrittenText, is_what_is_executed) {
     EXPECT_EQ(run.outcome.out, "ready\nright\n");
     if (mode == Words{"--single"}) {
       EXPECT_EQ(calls_of(run.files, "chosen"), "8000 exact");
-    } else if (mode != Words{"-n"}) {
+    } else if (mode.empty() || mode == Words{"-a"}) {
       // Without -a nobody may have looked at it before.
       const std::string calls = calls_of(run.files, "chosen");
       EXPECT_TRUE(calls.find(" exact-until:") != std::string::npos ||
@@ -90,6 +97,56 @@ TEST_P(WrittenText, is_what_is_executed) {
 INSTANTIATE_TEST_SUITE_P(By, WrittenText, ::testing::Values("", "thread"), [](const auto& writer) {
   return std::string(*writer.param == '\0' ? "itself" : "another_thread");
 });
+
+/// What keeps bytes of its code and writes them again finds its own, whatever is traced there.
+class PatchedItself : public ::testing::TestWithParam<Words> {};
+
+TEST_P(PatchedItself, runs_as_without_us) {
+  const TempDir directory;
+  Words options = GetParam();
+  options.insert(options.begin(), "-q");
+  const Profiled run = profile(directory, options, {target("patches_itself"), "20"});
+  EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
+  // What is only counted is not removed before it is written over.
+  const bool may_differ =
+      GetParam().empty() || GetParam() == Words{"-a"} || GetParam() == Words{"--coverage"};
+  EXPECT_TRUE(run.outcome.out == "ready\n4000 calls, 2000 hooked, the same\n" ||
+              (may_differ && run.outcome.out == "ready\n4000 calls, 2000 hooked, other bytes\n"))
+      << run.outcome.out;
+  const std::string calls = calls_of(run.files, "patched");
+  EXPECT_TRUE(calls.empty() || calls == "4000 exact" || calls == " not-counted" ||
+              calls.find("until:") != std::string::npos)
+      << calls;
+  if (!GetParam().empty() && GetParam().front() == "--trace") {
+    EXPECT_EQ(calls.find("4000 "), 0U) << calls;
+  }
+}
+
+TEST_P(PatchedItself, runs_as_without_us_when_attached) {
+  const TempDir directory;
+  Running program({target("patches_itself"), "400", "2000"});
+  ASSERT_TRUE(program.says("ready"));
+  Words options = GetParam();
+  options.insert(options.end(), {"-q", "-d", "0.5", "-p", std::to_string(program.pid())});
+  const Outcome outcome = run(superprofiler(directory, options));
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+  EXPECT_EQ(program.wait().exit_status(), 0) << program.out();
+  EXPECT_TRUE(program.out().starts_with("ready\n80000 calls, 40000 hooked, ")) << program.out();
+}
+
+INSTANTIATE_TEST_SUITE_P(In, PatchedItself,
+                         ::testing::Values(Words{}, Words{"-a"}, Words{"-n"}, Words{"--single"},
+                                           Words{"--trace"}, Words{"--trace", "-a"},
+                                           Words{"--trace", "--via", "patchable"},
+                                           Words{"--trace", "--via", "int3"}, Words{"--tree"},
+                                           Words{"--coverage"}),
+                         [](const auto& mode) {
+                           std::string name;
+                           for (const std::string& word : mode.param) {
+                             name += word.substr(word.find_first_not_of('-'));
+                           }
+                           return name.empty() ? std::string("default") : name;
+                         });
 
 }  // namespace
 }  // namespace sp::end_to_end

@@ -67,6 +67,7 @@ TEST(Coverage, is_what_single_steps_see) {
   expect_as_single({target("switches")}, {});
   expect_as_single({target("code_ways")}, {});
   expect_as_single({target("unbounded_switch")}, {});
+  expect_as_single({target("cold_ways")}, {});
 }
 
 TEST(Coverage, is_what_single_steps_see_when_attached_from_the_start_and_in_children) {
@@ -172,6 +173,19 @@ TEST(Coverage, attaches_and_leaves_nothing) {
   for (const CoveredBlock& block : blocks) {
     EXPECT_TRUE(block.kind == "exact" || block.kind.starts_with("exact-since:")) << block.kind;
   }
+}
+
+TEST(Coverage, has_what_threads_reach_in_functions_that_they_were_in_at_the_attach) {
+  Running server({target("cold_ways"), "serve"});
+  ASSERT_TRUE(server.says("ready"));
+  const TempDir directory;
+  const Outcome attached =
+      run(superprofiler(directory, {"--coverage", "-d", "1s", "-p", std::to_string(server.pid())}));
+  EXPECT_EQ(attached.exit_status(), 0) << attached.text();
+  const auto blocks = covered_blocks(directory / "run/coverage.tsv");
+  EXPECT_TRUE(is_entered(blocks, "serve")) << attached.text();
+  server.close_input();
+  EXPECT_EQ(server.wait().exit_status(), 0);
 }
 
 TEST(Coverage, killed_at_any_moment_leaves_the_program_running) {

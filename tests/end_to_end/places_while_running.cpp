@@ -60,6 +60,12 @@ int main(void) {
   auto calls = closings_in(directory / "run");
   EXPECT_EQ(calls["waits at-end"], 1U);
   EXPECT_EQ(calls["waits unwound"], 0U);
+  // There was a time in which it was not counted.
+  const std::string functions = read_file(directory / "run/functions.tsv");
+  const auto row = functions.find("\twaits\t");
+  ASSERT_NE(row, std::string::npos) << functions;
+  const std::string line = functions.substr(row, functions.find('\n', row) - row);
+  EXPECT_NE(line.find("until:"), std::string::npos) << line;
 }
 
 // When its runtime writes to the sleds, the function leaves its copy.

@@ -51,9 +51,15 @@ void remove_written_back(const TargetMemory& memory, const BreakpointSite& site)
 }
 
 void ForgottenSites::remember(const BreakpointSite& site) {
-  BreakpointSite& known = sites_[site.instruction.address];
-  known.instruction = site.instruction;
-  known.code = site.code;
+  constexpr std::size_t kMost = 8;
+  std::vector<BreakpointSite>& known = sites_[site.instruction.address];
+  std::erase_if(known, [&](const BreakpointSite& each) { return each.code == site.code; });
+  if (known.size() == kMost) {
+    known.erase(known.begin());
+  }
+  BreakpointSite& newest = known.emplace_back();
+  newest.instruction = site.instruction;
+  newest.code = site.code;
 }
 
 bool ForgottenSites::remove_written_back(const TargetMemory& memory, core::Address address) {
@@ -61,9 +67,27 @@ bool ForgottenSites::remove_written_back(const TargetMemory& memory, core::Addre
   if (found == sites_.end()) {
     return false;
   }
-  supervisor::remove_written_back(memory, found->second);
-  sites_.erase(found);
+  const BreakpointSite* const written = former(memory, address);
+  const BreakpointSite site = written != nullptr ? *written : found->second.back();
+  supervisor::remove_written_back(memory, site);
+  // The next one there may be the program's own.
+  std::erase_if(found->second, [&](const BreakpointSite& each) { return each.code == site.code; });
+  if (found->second.empty()) {
+    sites_.erase(found);
+  }
   return true;
+}
+
+const BreakpointSite* ForgottenSites::former(const TargetMemory& memory,
+                                             core::Address address) const {
+  const auto found = sites_.find(address);
+  if (found == sites_.end()) {
+    return nullptr;
+  }
+  const auto written =
+      std::find_if(found->second.rbegin(), found->second.rend(),
+                   [&](const BreakpointSite& site) { return is_unchanged(memory, site); });
+  return written == found->second.rend() ? nullptr : &*written;
 }
 
 }  // namespace sp::supervisor

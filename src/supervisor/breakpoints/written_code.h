@@ -29,9 +29,14 @@ class ForgottenSites {
   void remember(const BreakpointSite& site);
   /// remove_written_back() for a breakpoint at `address`. False where there never was one.
   bool remove_written_back(const TargetMemory& memory, core::Address address);
+  /// What was there before the site's breakpoint was inserted anew, if the program has written it
+  /// back beside the breakpoint, which it had read; nullptr: it has not.
+  [[nodiscard]] const BreakpointSite* former(const TargetMemory& memory,
+                                             core::Address address) const;
 
  private:
-  std::unordered_map<core::Address, BreakpointSite> sites_;
+  /// A program may switch between several.
+  std::unordered_map<core::Address, std::vector<BreakpointSite>> sites_;
 };
 
 }  // namespace sp::supervisor

@@ -70,7 +70,7 @@ Trap trap_origin(BreakpointTable& code, pid_t tid, const ptrace::Registers& regi
   }
   if (origin == TrapOrigin::removed_breakpoint) {
     adjust_pc(tid, registers);
-    remove_written_back(code.memory(), *site);
+    code.remove_written_back(*site);
   }
   return {origin, site};
 }
@@ -104,8 +104,8 @@ bool retire_trap(BreakpointTable& code, pid_t tid) {
       !traps_itself(code.site_at(trap))) {
     adjust_pc(tid, *registers);
     (void)code.forget_moved_trap(trap);
-    if (const BreakpointSite* const site = code.site_at(trap)) {
-      remove_written_back(code.memory(), *site);
+    if (BreakpointSite* const site = code.site_at(trap)) {
+      code.remove_written_back(*site);
     }
     return true;
   }

@@ -30,7 +30,9 @@ std::vector<std::byte> fetch_gap_behind(ProbedCode& code, const ProbedFunction& 
 std::optional<CopyRefusal> refuse_copy(ProbedCode& code, const ProbedFunction& function,
                                        const core::CodeReferences& references) {
   // Gates and the loader's function tell by their stops, which copies do not have.
-  if (has_gate_in(code, function.bounds) || code.is_in_loader_function(function.bounds.begin)) {
+  // Nobody tells when a program changes its code through /proc/self/mem, and this one changes it.
+  if (function.is_rewritten || has_gate_in(code, function.bounds) ||
+      code.is_in_loader_function(function.bounds.begin)) {
     return CopyRefusal::unmovable;
   }
   if (references.uses_counter_segment) {

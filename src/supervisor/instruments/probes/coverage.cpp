@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "supervisor/instruments/probes/known_jumps.h"
+#include "supervisor/instruments/probes/places_in_code.h"
 
 namespace sp::supervisor {
 namespace {
@@ -95,6 +96,25 @@ core::ControlFlowGraph whole_function(ProbedCode& code, const ProbedFunction& fu
     left -= piece;
   }
   return graph;
+}
+
+void cover_parts(ProbedCode& code, std::uint32_t number) {
+  if (code.coverage()->wanted() != core::Coverage::block) {
+    return;
+  }
+  std::vector<Address> places;
+  for (const std::uint32_t block : code.function(number).blocks) {
+    const core::Instruction& last = code.block(block).last;
+    const ProbedFunction* const part =
+        last.target && last.flow != core::Flow::call ? code.functions().at(*last.target) : nullptr;
+    if (part != nullptr && part->number != number && *last.target != part->bounds.begin &&
+        code.needs_instrumentation(*last.target)) {
+      places.push_back(*last.target);
+    }
+  }
+  if (!places.empty()) {
+    instrument_places(code, places);
+  }
 }
 
 void note_known_blocks(ProbedCode& code, const ProbedFunction& function) {

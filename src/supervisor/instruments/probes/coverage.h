@@ -18,6 +18,9 @@ namespace sp::supervisor {
                                                     const ProbedFunction& function);
 /// Blocks that were reached by other processes, or in earlier runs, need no probes.
 void note_known_blocks(ProbedCode& code, const ProbedFunction& function);
+/// The function has got blocks: so do the places in the middle of others that it jumps to, as it
+/// does to its cold part.
+void cover_parts(ProbedCode& code, std::uint32_t number);
 /// Removes the probes of what others have reached since the last call. Where they have entered a
 /// function its blocks get probes, as far as these are needed.
 void drop_known_probes(ProbedCode& code);

@@ -1,6 +1,7 @@
 #include "supervisor/instruments/probes/function_index.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sp::supervisor {
@@ -30,11 +31,51 @@ Address mapped_up_to(const FunctionIndex::Module& module,
   return std::min(end, module.mapped.end);
 }
 
+bool overlap(core::AddressRange a, core::AddressRange b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+
 }  // namespace
 
 bool FunctionIndex::has_module(core::AddressRange mapped) const {
-  return std::any_of(modules_.begin(), modules_.end(), [&](const Module& module) {
-    return module.mapped.begin < mapped.end && mapped.begin < module.mapped.end;
+  return !writes_in(mapped).empty() ||
+         std::any_of(modules_.begin(), modules_.end(),
+                     [&](const Module& module) { return overlap(module.mapped, mapped); });
+}
+
+void FunctionIndex::begin_writes(core::AddressRange mapped, std::vector<Before> entered) {
+  constexpr int kMost = 100;  // each costs as much as a start
+  written_.push_back({mapped, ++times_written_[mapped.begin] > kMost, std::move(entered)});
+}
+
+std::vector<FunctionIndex::Before> FunctionIndex::take_entered(core::AddressRange range) {
+  std::vector<Before> all;
+  for (Written& written : written_) {
+    if (overlap(written.mapped, range)) {
+      std::move(written.entered.begin(), written.entered.end(), std::back_inserter(all));
+      written.entered.clear();
+    }
+  }
+  return all;
+}
+
+std::vector<core::AddressRange> FunctionIndex::writes_in(core::AddressRange range) const {
+  std::vector<core::AddressRange> inside;
+  for (const Written& written : written_) {
+    if (overlap(written.mapped, range)) {
+      inside.push_back(written.mapped);
+    }
+  }
+  return inside;
+}
+
+void FunctionIndex::end_writes(const std::vector<core::Mapping>& mappings) {
+  std::erase_if(written_, [&](const Written& written) {
+    return !written.is_over &&
+           std::none_of(mappings.begin(), mappings.end(), [&](const core::Mapping& mapping) {
+             return mapping.executable && mapping.writable &&
+                    overlap(mapping.range, written.mapped);
+           });
   });
 }
 
@@ -82,6 +123,7 @@ std::vector<core::AddressRange> FunctionIndex::unmapped_modules(
 
 void FunctionIndex::add(std::vector<ProbedFunction> functions) {
   for (ProbedFunction& function : functions) {
+    function.is_rewritten = rewritten_.contains(function.bounds.begin);
     function.number = static_cast<std::uint32_t>(functions_.size());
     by_address_.push_back(function.number);
     functions_.push_back(std::move(function));

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/address.h"
@@ -25,8 +28,22 @@ class FunctionIndex {
   };
 
   void add_module(const Module& module) { modules_.push_back(module); }
-  /// One that has a byte in `mapped`.
+  /// One that has a byte in `mapped`, or that the program writes to.
   [[nodiscard]] bool has_module(core::AddressRange mapped) const;
+  /// What a function was before the program wrote to it.
+  struct Before {
+    core::AddressRange bounds;
+    std::vector<std::byte> bytes;
+  };
+  /// The program writes to code of a module, which is not to be added until it has. `entered`: the
+  /// functions there that have been.
+  void begin_writes(core::AddressRange mapped, std::vector<Before> entered);
+  [[nodiscard]] std::vector<Before> take_entered(core::AddressRange range);
+  /// The function at `start`, when it is added again, is_rewritten.
+  void note_rewritten(core::Address start) { rewritten_.insert(start); }
+  /// Forgets those whose code cannot be written to any more.
+  void end_writes(const std::vector<core::Mapping>& mappings);
+  [[nodiscard]] std::vector<core::AddressRange> writes_in(core::AddressRange range) const;
   /// The module that holds `address`, or nullptr.
   [[nodiscard]] const Module* module_at(core::Address address) const;
   /// From the function's end to where the next one begins; empty behind the last.
@@ -73,6 +90,14 @@ class FunctionIndex {
   [[nodiscard]] const Module* whole_module_at(core::Address address) const;
 
   std::vector<Module> modules_;
+  struct Written {
+    core::AddressRange mapped;
+    bool is_over = false;  // it writes so often that the module is not added any more
+    std::vector<Before> entered{};
+  };
+  std::vector<Written> written_;
+  std::unordered_set<core::Address> rewritten_;
+  std::unordered_map<core::Address, int> times_written_;  // by a module's first address
   std::deque<ProbedFunction> functions_;
   Numbers by_address_;  // functions of the modules, by their bounds
   bool is_all_seen_ = true;

@@ -263,7 +263,8 @@ void FunctionTrace::flush(ProbedCode& code) {
     ended.functions.push_back(described(function));
     const bool is_learned = learning_ != nullptr && learning_->has_dropped(code, function);
     if (function.is_overwritten) {
-      ++overwritten_;
+      overwritten_starts_.insert(function.bounds.begin);
+      overwritten_ = overwritten_starts_.size();
     } else if (!is_learned) {
       ++too_hot_;
     }

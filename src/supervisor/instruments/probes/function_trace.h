@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -125,6 +126,7 @@ class FunctionTrace {
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> too_hot_{0};
   std::atomic<std::uint64_t> overwritten_{0};
+  std::set<core::Address> overwritten_starts_;  // of the functions that these are
   std::atomic<std::uint64_t> cleared_{0};
 };
 

@@ -103,7 +103,7 @@ bool GateKeeper::serve(Tracee& tracee, BreakpointSite& gate, ptrace::Registers& 
     const core::AddressRange range{begin, begin + call.arguments[1]};
     if ((call.arguments[2] & PROT_WRITE) != 0) {
       maintenance_.expect_writes(tracee, range);
-    } else if ((call.arguments[2] & PROT_EXEC) != 0 && ModuleProbes::reads_written(code)) {
+    } else if ((call.arguments[2] & PROT_EXEC) != 0 && code.is_instrumented(range)) {
       probed_thread(tracee).ends_writes = range;
     }
     return false;

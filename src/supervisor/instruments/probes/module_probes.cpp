@@ -64,7 +64,8 @@ void ModuleProbes::begin(Tracee& tracee) {
   charge(process, core::Clock::now() - begin);
   update(process, tid, process.from_start ? When::at_start : When::at_attach);
   const core::TimePoint updated = core::Clock::now();
-  if (!process.from_start && code.trace() && code.trace()->recorder != nullptr) {
+  const bool traces = code.trace() && code.trace()->recorder != nullptr;
+  if (!process.from_start && (traces || code.coverage() != nullptr)) {
     instrument_open_functions(code, tracees_, tracee);
   }
   watch_loader(code, *scan, has_gates);
@@ -226,6 +227,7 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
     tell_maps();  // also of files without probes, to which counted code may lead
   }
   code.set_maps(scan->maps());
+  code.functions().end_writes(scan->maps());
   const auto is_known = [&code](core::AddressRange range) { return code.is_instrumented(range); };
   for (const ScannedModule& module : scan->find_wanted(analysis_, is_known)) {
     if (!module.bias) {
@@ -250,25 +252,6 @@ void ModuleProbes::update(TracedProcess& process, pid_t tid, When when) {
     costs_.add_work(took);
   }
   next_look_ = core::Clock::now() + took * kShareOfTime;
-}
-
-void ModuleProbes::read_written(TracedProcess& process, pid_t tid, core::AddressRange range) {
-  ProbedCode& code = probed_code(process);
-  if (!reads_written(code)) {
-    return;
-  }
-  const auto overwritten = code.overwritten_in(range);
-  if (overwritten.empty()) {
-    return;
-  }
-  const auto written = to_be_read_again(code, overwritten);
-  flush(process, {tid, 0}, written);
-  for (const core::AddressRange mapped : written) {
-    forget_written_module(code, mapped);
-  }
-  if (!written.empty()) {
-    update(process, tid, When::at_attach);
-  }
 }
 
 void ModuleProbes::flush(const TracedProcess& process, core::ThreadId thread,

@@ -36,8 +36,14 @@ class ModuleProbes {
   /// The thread is in a signal-delivery or interrupt stop. Installs the trap handler and
   /// instruments the modules that there are. Without a handler the process gets no probes.
   void begin(Tracee& tracee);
-  /// --trace, --coverage: a program has written to its code in `range`, as XRay's runtime does when
-  /// it switches sleds on. A module with breakpoints that it has overwritten is read again.
+  /// --trace: the program is about to make code in `range` writable. It may keep what
+  /// it finds there and write it again: it finds its own code. Nothing of these modules is traced
+  /// until read_written().
+  void expect_writes(TracedProcess& process, pid_t tid, core::AddressRange range);
+  /// A program has written to its code in `range`, as XRay's runtime does when it switches sleds
+  /// on.
+  /// --trace, --coverage: a module that it could write to is read again, with breakpoints as at an
+  /// attach. Else the counts of what it has overwritten end.
   void read_written(TracedProcess& process, pid_t tid, core::AddressRange range);
   [[nodiscard]] static bool reads_written(ProbedCode& code) {
     return code.coverage() != nullptr ||

@@ -54,6 +54,7 @@ class ProbeMaintenance {
   /// The code in the range may become other code, which no copy follows: what is there is executed.
   void expect_writes(const Tracee& tracee, core::AddressRange range) {
     promotion_.demote(tracee, range);
+    modules_.expect_writes(*tracee.process, tracee.id.tid, range);
   }
   /// The program uses the copies' counter segment itself.
   void leave_counter_segment(const Tracee& tracee) { promotion_.leave_counter_segment(tracee); }

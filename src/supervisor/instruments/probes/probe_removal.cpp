@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "supervisor/instruments/probes/coverage.h"
 #include "supervisor/instruments/probes/probed_code.h"
 
 // Which probes go because they are hot.
@@ -81,8 +82,12 @@ void ProbedCode::end_trace_of(ProbedFunction& function, core::TimePoint now) {
   }
 }
 
-/// A function that has places may return from its parts.
-void ProbedCode::trace_parts(std::uint32_t number) {
+/// A function that has places may return from its parts, and is covered with them.
+void ProbedCode::instrument_parts(std::uint32_t number) {
+  if (coverage_ != nullptr) {
+    cover_parts(*this, number);
+    return;
+  }
   for (const std::uint32_t block : std::vector<std::uint32_t>(functions_[number].blocks)) {
     const auto target = blocks_[block].last.target;
     const bool jumps = blocks_[block].last.flow != core::Flow::call;

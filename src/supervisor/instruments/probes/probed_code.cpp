@@ -152,8 +152,8 @@ void ProbedCode::instrument_function(std::span<const Address> entered,
                                 [this](Address at) { return inserted_at(at) != nullptr; });
   }
   insert_probes(*function);
-  if (trace_) {
-    trace_parts(function->number);
+  if (trace_ || coverage_ != nullptr) {
+    instrument_parts(function->number);
   }
 }
 

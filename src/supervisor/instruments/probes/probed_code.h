@@ -261,7 +261,7 @@ class ProbedCode : public InstrumentedCode {
     return hot_functions_.make_due(functions_[block.function], now);
   }
   [[nodiscard]] std::set<std::uint32_t> with_uncountable(std::span<const std::uint32_t> chosen);
-  void trace_parts(std::uint32_t number);
+  void instrument_parts(std::uint32_t number);
   void propagate_counts() { propagation_.propagate(edges_.take(), blocks_.all()); }
 
   CodeAnalysis& analysis_;

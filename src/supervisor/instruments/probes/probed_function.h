@@ -63,6 +63,7 @@ struct ProbedFunction {
   std::optional<core::CopyRefusal> refusal;    // it cannot run from a copy
   std::optional<core::TimePoint> trace_until;  // --trace: its events ended
   bool is_overwritten = false;                 // --trace: a place of it, by the program
+  bool is_rewritten = false;                   // the program has changed it after it was entered
   std::uint32_t triggers = 0;                  // bits: those of --trigger that name it
   std::uint64_t id = 0;                        // of TraceRequest::functions; 0: of none
   bool is_unpatched = false;                   // such a request has taken its places away

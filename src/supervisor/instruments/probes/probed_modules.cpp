@@ -68,7 +68,7 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
       {mapped, plan.is_whole, since, std::move(file), bias, with_bias(plan.returning_twice, bias)});
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
-  std::vector<Address> known;  // with code that was reached elsewhere
+  std::vector<Address> known;  // with code that was reached elsewhere, or not from its entry
   CoveredFile* const covered = code.covered_file(mapped.begin);
   for (const core::CandidateFunction& planned : plan.functions) {
     const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
@@ -91,7 +91,10 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
     if (covered != nullptr && covered->told.insert(planned.begin).second) {
       code.untold_functions().push_back({bounds.begin, bounds.size(), {}});
     }
-    if (covered != nullptr && covered->reached.has_any_in(planned.begin, planned.end)) {
+    // A cold part may be entered at a landing pad in its middle.
+    const bool is_entered_anywhere = planned.is_part && !planned.landing_pads.empty();
+    if (covered != nullptr &&
+        (is_entered_anywhere || covered->reached.has_any_in(planned.begin, planned.end))) {
       known.push_back(bounds.begin);
     } else if (first->flow != core::Flow::stop && !function.is_part &&
                (!code.trace() || code.trace()->has_places(function))) {

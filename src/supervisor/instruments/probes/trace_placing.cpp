@@ -32,6 +32,22 @@ BreakpointSite* entry_of(ProbedCode& code, const ProbedFunction& function) {
 
 }  // namespace
 
+void change_spans(ProbedCode& code, const ProbedFunction& function, bool is_end,
+                  core::TimePoint now) {
+  for (const std::uint32_t number : function.blocks) {
+    ProbedBlock& block = code.block(number);
+    if (block.probe == core::Address{}) {
+      continue;
+    }
+    if (!is_end) {
+      block.since = now;
+    } else if (!block.until) {
+      block.until = now;
+    }
+    block.has_unreported_change = true;
+  }
+}
+
 void remove_places(ProbedCode& code) {
   std::vector<BreakpointSite*> sites;
   for (BreakpointSite* const site : code.inserted_in(BreakpointTable::kEverywhere)) {

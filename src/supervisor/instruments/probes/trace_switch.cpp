@@ -128,6 +128,9 @@ void TraceSwitch::patch(ProbedCode& code, const core::TraceRequest& request) {
   for (ProbedFunction& function : code.functions().all()) {
     if (function.id != 0 && named.contains(function.id)) {
       const bool was_patched = !std::exchange(function.is_unpatched, is_unpatch);
+      if (was_patched == is_unpatch) {
+        change_spans(code, function, is_unpatch, now);
+      }
       for (const auto& thread : code.trace()->threads) {
         if (was_patched && is_unpatch) {
           thread->end_function(function.number, now);  // how open calls return is not seen

@@ -20,6 +20,11 @@ void forget_written_module(ProbedCode& code, core::AddressRange mapped);
 /// The modules that hold these sites, but for those with gates, which somebody may be serving.
 [[nodiscard]] std::vector<core::AddressRange> to_be_read_again(
     ProbedCode& code, std::span<BreakpointSite* const> overwritten);
+/// Removes the probes among breakpoints in code that the program writes to, and ends what they
+/// count.
+void leave_probes(ProbedCode& code, std::vector<BreakpointSite*> sites, core::TimePoint now);
+/// Functions of the module that have been entered are not counted or traced for a while.
+void end_entered(ProbedCode& code, core::AddressRange mapped, core::TimePoint now);
 /// Ends the counts of the blocks, and the trace of the functions, whose probes the program has
 /// overwritten; not of functions that nobody has entered, in modules that are to be read again.
 void end_overwritten(ProbedCode& code, core::TimePoint now,
