@@ -148,5 +148,20 @@ INSTANTIATE_TEST_SUITE_P(In, PatchedItself,
                            return name.empty() ? std::string("default") : name;
                          });
 
+// Valgrind reads code, some of its own too, and executes what it makes of it.
+TEST(CodeThatIsRead, by_valgrind_has_no_breakpoints) {
+  if (!has_program("valgrind")) {
+    GTEST_SKIP() << "valgrind is not installed";
+  }
+  for (const Words& mode :
+       {Words{"--trace", "--via", "int3"}, {"--tree"}, {"--coverage"}, {"-a"}}) {
+    const TempDir directory;
+    const Profiled profiled = profile(directory, mode, {"valgrind", "-q", "/bin/true"});
+    EXPECT_EQ(profiled.outcome.exit_status(), 0) << mode.front() << profiled.outcome.text();
+    EXPECT_NE(profiled.outcome.err.find("runs in valgrind"), std::string::npos)
+        << profiled.outcome.err;
+  }
+}
+
 }  // namespace
 }  // namespace sp::end_to_end

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "arch/native.h"
@@ -71,9 +70,19 @@ std::optional<ModuleScan> ModuleScan::read(core::ProcessId process, pid_t tid) {
   return ModuleScan({process, tid, foreign_root(process, tid)}, core::parse_maps(*text));
 }
 
+bool ModuleScan::runs_in_valgrind() const {
+  return std::any_of(maps_.begin(), maps_.end(), [this](const core::Mapping& mapping) {
+    return mapping.inode == program_inode_ && mapping.path.ends_with("-linux") &&
+           mapping.path.find("/valgrind/") != std::string::npos;
+  });
+}
+
 std::vector<ScannedModule> ModuleScan::find_wanted(
     CodeAnalysis& analysis, const std::function<bool(core::AddressRange)>& is_known) const {
   std::vector<ScannedModule> wanted;
+  if (runs_in_valgrind()) {
+    return wanted;
+  }
   for (const core::Mapping& mapping : maps_) {
     CodeAnalysis::File file{mapping.path, files_.root, mapping.inode == program_inode_, nullptr};
     if (!can_hold_breakpoints(mapping) || is_known(mapping.range) || !analysis.wants(file)) {

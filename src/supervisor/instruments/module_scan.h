@@ -33,6 +33,9 @@ class ModuleScan {
   [[nodiscard]] const std::vector<core::Mapping>& maps() const { return maps_; }
   /// A number that says which files' code is where.
   [[nodiscard]] std::uint64_t files() const;
+  /// Valgrind reads the code of a program, and some of its own, and executes what it makes of it:
+  /// it would take breakpoints for the program's.
+  [[nodiscard]] bool runs_in_valgrind() const;
   /// The modules that `analysis` wants instrumented and whose range `is_known` does not know yet.
   /// Opens their files.
   [[nodiscard]] std::vector<ScannedModule> find_wanted(

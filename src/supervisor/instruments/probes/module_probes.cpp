@@ -58,6 +58,10 @@ void ModuleProbes::begin(Tracee& tracee) {
                    reason_for_no_breakpoints(code));
     return;
   }
+  if (scan->runs_in_valgrind()) {
+    core::log_note("process {} runs in valgrind, which reads its code: nothing is counted there",
+                   process.id.pid);
+  }
   code.trap_handler().look_later(core::Clock::now());
   const bool has_gates = insert_first_gates(tracee, *scan);
   unblock_in_handlers(code, tid);
