@@ -77,12 +77,15 @@ RunFiles trace_threads(const TempDir& directory, const Words& more, std::uint64_
   return run.files;
 }
 
-/// Each loss stands where it was.
+/// Each loss stands where it was, but for an event that finds no room in the moment in which room
+/// is made: that one may be told with the next loss.
 void expect_calls_in_place(const ThreadEvents& thread) {
   constexpr std::uint64_t kEntryOfCaller = 1;
   ASSERT_EQ(thread.positions.size(), thread.arguments.size());
   for (std::size_t i = 0; i < thread.arguments.size(); ++i) {
-    ASSERT_EQ(thread.positions[i], kEntryOfCaller + 2 * thread.arguments[i]) << "of call " << i;
+    const std::uint64_t place = kEntryOfCaller + 2 * thread.arguments[i];
+    ASSERT_LE(thread.positions[i], place) << "of call " << i;
+    ASSERT_GE(thread.positions[i] + 1, place) << "of call " << i;
   }
 }
 
