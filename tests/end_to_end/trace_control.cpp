@@ -16,6 +16,28 @@ namespace {
 
 using nlohmann::json;
 
+/// Of a program that calls what its input says, by a client that tells it what to do.
+struct AttachedTrace {
+  TempDir directory;
+  Running program{{target("switched_calls"), "0"}};
+  Running tracer = attach();
+  Client client = client_of(directory / "control");
+
+  Running attach() {
+    EXPECT_TRUE(program.says("ready"));
+    return Running(superprofiler(directory, {"--trace", "-a", "--control", directory / "control",
+                                             "-p", std::to_string(program.pid())}));
+  }
+  /// The first sample begins the trace.
+  bool has_begun() {
+    return eventually([&] {
+      program.write_input("q");
+      (void)client.tell("flush");
+      return client.tell("status").value("events", 0) > 0;
+    });
+  }
+};
+
 TEST(TraceControl, switches_off_and_on_under_calling_threads) {
   constexpr int kRounds = 20;
   const TempDir directory;
@@ -45,17 +67,9 @@ TEST(TraceControl, switches_off_and_on_under_calling_threads) {
 }
 
 TEST(TraceControl, says_after_a_clear_what_the_run_says_at_its_end) {
-  const TempDir directory;
-  Running program({target("switched_calls"), "0"});
-  ASSERT_TRUE(program.says("ready"));
-  Running tracer(superprofiler(directory, {"--trace", "-a", "--control", directory / "control",
-                                           "-p", std::to_string(program.pid())}));
-  const Client client = client_of(directory / "control");
-  ASSERT_TRUE(eventually([&] {
-    program.write_input("q");
-    (void)client.tell("flush");
-    return client.tell("status").value("events", 0) > 0;
-  }));
+  AttachedTrace trace;
+  auto& [directory, program, tracer, client] = trace;
+  ASSERT_TRUE(trace.has_begun());
   EXPECT_EQ(client.tell("off")["on"], false);
   (void)client.tell("flush");
   const int events = client.tell("status").value("events", 0);
@@ -67,24 +81,15 @@ TEST(TraceControl, says_after_a_clear_what_the_run_says_at_its_end) {
   ASSERT_EQ(tracer.wait().exit_status(), 0);
   program.close_input();
   EXPECT_EQ(program.wait().exit_status(), 0);
-  const json trace = json::parse(read_file(directory / "run" + "/run.json"))["trace"];
-  EXPECT_EQ(trace["events"], status["events"]) << trace;
-  EXPECT_EQ(trace["cleared"], status["cleared"]) << trace;
+  const json facts = json::parse(read_file(directory / "run" + "/run.json"))["trace"];
+  EXPECT_EQ(facts["events"], status["events"]) << facts;
+  EXPECT_EQ(facts["cleared"], status["cleared"]) << facts;
 }
 
 TEST(TraceControl, has_calls_that_are_open_when_it_is_switched) {
-  const TempDir directory;
-  Running program({target("switched_calls"), "0"});
-  ASSERT_TRUE(program.says("ready"));
-  Running tracer(superprofiler(directory, {"--trace", "-a", "--control", directory / "control",
-                                           "-p", std::to_string(program.pid())}));
-  const Client client = client_of(directory / "control");
-  // The first sample begins the trace.
-  ASSERT_TRUE(eventually([&] {
-    program.write_input("q");
-    (void)client.tell("flush");
-    return client.tell("status").value("events", 0) > 0;
-  }));
+  AttachedTrace trace;
+  auto& [directory, program, tracer, client] = trace;
+  ASSERT_TRUE(trace.has_begun());
   EXPECT_EQ(client.tell("off")["on"], false);
   program.write_input("qqq");
   EXPECT_EQ(client.tell("clear")["ok"], true);

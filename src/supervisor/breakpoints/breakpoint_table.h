@@ -156,19 +156,19 @@ class BreakpointTable {
   bool remove_written_back(core::Address address) {
     return forgotten_.remove_written_back(memory_, address);
   }
-  /// The instruction at an inserted site is another one: takes a former one for the original where
-  /// the program has written that back.
+  /// Where the instruction at a site is another one, takes a former one for the original if the
+  /// program has written that back.
   void take_former_code(BreakpointSite& site) {
-    if (const BreakpointSite* const former = forgotten_.former(memory_, site.instruction.address)) {
+    const BreakpointSite* const former =
+        is_unchanged(site) ? nullptr : forgotten_.former(memory_, site.instruction.address);
+    if (former != nullptr) {
       site.code = former->code;
       site.instruction = former->instruction;
     }
   }
   /// As remove_written_back() for a site that is known.
   void remove_written_back(BreakpointSite& site) {
-    if (!is_unchanged(site)) {
-      take_former_code(site);
-    }
+    take_former_code(site);
     supervisor::remove_written_back(memory_, site);
   }
   /// Remembers the removed breakpoints of a range over forget_sites(), for remove_written_back().

@@ -60,9 +60,7 @@ void ModuleProbes::expect_writes(TracedProcess& process, pid_t tid, core::Addres
 void ModuleProbes::read_written(TracedProcess& process, pid_t tid, core::AddressRange range) {
   ProbedCode& code = probed_code(process);
   for (BreakpointSite* const site : code.inserted_in(range)) {
-    if (!code.is_unchanged(*site) && code.inserted_at(site->instruction.address) == site) {
-      code.take_former_code(*site);
-    }
+    code.take_former_code(*site);
   }
   const auto overwritten = code.overwritten_in(range);
   if (!reads_written(code)) {
