@@ -19,8 +19,9 @@ struct RescueCode {
   static constexpr std::size_t kOurAction = 0x280;  // the kernel's struct sigaction, three times
   static constexpr std::size_t kProgramAction = 0x2a0;
   static constexpr std::size_t kDefaultAction = 0x2c0;
-  static constexpr std::size_t kCalls = 0x300;   // from here to the page's end: system calls
-  static constexpr std::size_t kTries = 0x1f48;  // how often it was called, 32 bits
+  static constexpr std::size_t kChanges = 0x2e0;  // of breakpoints, how many: 64 bits
+  static constexpr std::size_t kCalls = 0x300;    // from here to the page's end: system calls
+  static constexpr std::size_t kTries = 0x1f48;   // how often it was called, 32 bits
   static constexpr std::size_t kBreakpoints =
       0x2000;  // address, original bytes, 1 for a gate, 2: never restored; ..; 0
   static constexpr std::size_t kRestorer = 0x248;

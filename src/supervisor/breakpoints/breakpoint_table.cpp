@@ -32,50 +32,6 @@ BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, bool may_inse
       memory_(tid),
       may_insert_(may_insert && memory_.is_open()) {}
 
-BreakpointTable::BreakpointTable(core::ProcessId owner, pid_t tid, const BreakpointTable& parent,
-                                 std::uint64_t inherited)
-    : guardian_(parent.guardian_),
-      target_journal_(parent.target_journal_),
-      space_(guardian_.journal().new_space()),
-      owner_(owner),
-      memory_(tid),
-      may_insert_(parent.may_insert_ && memory_.is_open()),
-      trap_handler_(parent.trap_handler_),
-      xol_(parent.xol_),
-      original_(parent.original_),
-      unwritable_pages_(parent.unwritable_pages_),
-      sites_(parent.sites_),
-      insertions_(parent.insertions_),
-      is_registered_(true) {
-  inherited = memory_.is_open() ? inherited : 0;
-  for (const core::AddressRange range : xol_.resync_child(memory_, tid, parent.memory_)) {
-    std::erase_if(sites_, [range](const auto& site) { return range.contains(site.first); });
-  }
-  target_journal_.complete(memory_);
-  for (auto& [address, site] : sites_) {
-    site.edge_cache.clear();
-    site.journal_entry = Journal::kNoEntry;
-    if (site.inserted) {
-      (void)add_to_journal(site);
-    }
-    if (inherited > 0 && site.inserted && site.insertion >= inherited) {
-      (void)memory_.write(address, Native::kBreakpoint);
-    }
-  }
-  if (inherited == 0) {
-    resync_all();
-  }
-  original_.expire_maps();
-  // Only now that all are in the journal: until then the guardian would take them for the parent's.
-  is_registered_ = false;
-  if (parent.is_registered_) {
-    register_memory();
-  }
-  if (trap_handler_.page != Address{}) {
-    register_trap_handler(target_journal_.place());
-  }
-}
-
 void BreakpointTable::register_trap_handler(core::AddressRange journal) {
   register_memory();
   if (journal != target_journal_.place()) {
@@ -87,9 +43,7 @@ void BreakpointTable::register_trap_handler(core::AddressRange journal) {
 }
 
 BreakpointTable::~BreakpointTable() {
-  for (auto& [address, site] : sites_) {
-    remove_from_journal(site);
-  }
+  sites_.for_each(kEverywhere, [this](BreakpointSite& site) { remove_from_journal(site); });
   if (is_registered_) {
     guardian_.unregister_memory(space_);
   }
@@ -99,11 +53,6 @@ void BreakpointTable::remove_from_journal(BreakpointSite& site) {
   if (site.journal_entry != Journal::kNoEntry) {
     guardian_.journal().remove(std::exchange(site.journal_entry, Journal::kNoEntry));
   }
-}
-
-BreakpointSite* BreakpointTable::site_at(Address address) {
-  const auto found = sites_.find(address);
-  return found != sites_.end() ? &found->second : nullptr;
 }
 
 std::optional<Address> BreakpointTable::copy_of_sequence(Address from, pid_t tid) {
@@ -124,13 +73,11 @@ std::optional<Address> BreakpointTable::copy_of_sequence(Address from, pid_t tid
 }
 
 BreakpointSite& BreakpointTable::site_of(const core::Instruction& instruction) {
-  const auto [found, is_new] = sites_.try_emplace(instruction.address);
-  BreakpointSite& site = found->second;
+  const auto [site, is_new] = sites_.try_emplace(instruction);
   if (is_new) {
-    site.instruction = instruction;
-    fetch(instruction.address, site.code);
+    fetch(instruction.address, site->code);
   }
-  return site;
+  return *site;
 }
 
 bool BreakpointTable::insert(BreakpointSite& site) {
@@ -151,6 +98,7 @@ bool BreakpointTable::write_breakpoint(BreakpointSite& site) {
   }
   site.insertion = insertions_++;
   site.inserted = true;
+  note_change();
   return true;
 }
 
@@ -179,17 +127,27 @@ bool BreakpointTable::add_to_journals(BreakpointSite& site) {
 
 bool BreakpointTable::remove(BreakpointSite& site) {
   site.inserted = false;
-  return is_breakpoint_at(memory_, site.instruction.address) &&
-         memory_.write(site.instruction.address,
-                       std::span(site.code).first(Native::kBreakpoint.size()));
+  const bool was_there = is_breakpoint_at(memory_, site.instruction.address) &&
+                         memory_.write(site.instruction.address,
+                                       std::span(site.code).first(Native::kBreakpoint.size()));
+  note_change();
+  return was_there;
+}
+
+void BreakpointTable::note_change() {
+  ++changes_;
+  if (tells_changes_) {
+    (void)memory_.write(trap_handler_.page + Rescue::kChanges,
+                        std::as_bytes(std::span(&changes_, 1)));
+  }
 }
 
 void BreakpointTable::remember_removed(core::AddressRange range) {
-  for (const auto& [address, site] : sites_) {
-    if (!site.inserted && range.contains(address)) {
+  sites_.for_each(range, [this](const BreakpointSite& site) {
+    if (!site.inserted) {
       forgotten_.remember(site);
     }
-  }
+  });
 }
 
 void BreakpointTable::leave_page(Address address) {
@@ -203,11 +161,11 @@ void BreakpointTable::leave_page(Address address) {
 
 std::vector<BreakpointSite*> BreakpointTable::inserted_in(core::AddressRange range) {
   std::vector<BreakpointSite*> inserted;
-  for (auto& [address, site] : sites_) {
-    if (site.inserted && range.contains(address)) {
+  sites_.for_each(range, [&](BreakpointSite& site) {
+    if (site.inserted) {
       inserted.push_back(&site);
     }
-  }
+  });
   return inserted;
 }
 
@@ -225,6 +183,9 @@ void BreakpointTable::remove_all(std::vector<BreakpointSite*> sites) {
       site->edge_cache.clear();
     }
   });
+  if (!sites.empty()) {
+    note_change();
+  }
 }
 
 void BreakpointTable::insert_all(std::vector<BreakpointSite*> sites) {
@@ -259,35 +220,18 @@ void BreakpointTable::insert_all(std::vector<BreakpointSite*> sites) {
       }
     }
   });
-}
-
-void BreakpointTable::resync_all() {
-  std::vector<BreakpointSite*> all;
-  for (auto& [address, site] : sites_) {
-    all.push_back(&site);
+  if (!sites.empty()) {
+    note_change();
   }
-  for_each_page(all, [this](std::span<BreakpointSite* const> of_page, std::uint64_t /*page*/) {
-    (void)edit_page(memory_, of_page, [](const BreakpointSite& site, std::span<std::byte> there) {
-      const bool changes = is_breakpoint(there) != site.inserted;
-      if (changes) {
-        put_code(site.inserted ? std::span<const std::byte>(Native::kBreakpoint) : site.code,
-                 there);
-      }
-      return changes;
-    });
-  });
 }
 
 void BreakpointTable::forget_sites(core::AddressRange range) {
-  const auto inside = [&range](const auto& entry) { return range.contains(entry.first); };
-  for (auto& entry : sites_) {
-    if (inside(entry)) {
-      remove_from_journal(entry.second);
-      target_journal_.remove(memory_, entry.second.target_entry);
-    }
-    entry.second.edge_cache.clear();
-  }
-  std::erase_if(sites_, inside);
+  sites_.for_each(range, [this](BreakpointSite& site) {
+    remove_from_journal(site);
+    target_journal_.remove(memory_, site.target_entry);
+  });
+  sites_.erase(range);
+  sites_.for_each(kEverywhere, [](BreakpointSite& site) { site.edge_cache.clear(); });
   xol_.forget(range);
   original_.forget(range);
   const std::uint64_t first = range.begin.value() / core::kPageSize;

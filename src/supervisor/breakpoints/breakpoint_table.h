@@ -20,6 +20,7 @@
 #include "supervisor/breakpoints/breakpoint_site.h"
 #include "supervisor/breakpoints/jump_ranges.h"
 #include "supervisor/breakpoints/original_code.h"
+#include "supervisor/breakpoints/site_table.h"
 #include "supervisor/breakpoints/target_journal.h"
 #include "supervisor/breakpoints/written_code.h"
 #include "supervisor/guardian/guardian.h"
@@ -89,7 +90,7 @@ class BreakpointTable {
     return site != nullptr && site->inserted ? site : nullptr;
   }
   /// The site at `address`, inserted or not, or nullptr.
-  [[nodiscard]] BreakpointSite* site_at(core::Address address);
+  [[nodiscard]] BreakpointSite* site_at(core::Address address) { return sites_.find(address); }
   /// The site at `address` if its breakpoint is removed, else nullptr.
   [[nodiscard]] BreakpointSite* removed_at(core::Address address) {
     BreakpointSite* const site = site_at(address);
@@ -117,6 +118,9 @@ class BreakpointTable {
   }
   /// How many breakpoints were inserted so far.
   [[nodiscard]] std::uint64_t insertions() const { return insertions_; }
+  /// From now on the target's memory says which breakpoints it has, so that those of a child that
+  /// it forks need not be compared. A write more for each change.
+  void tell_changes();
 
   void set_maps(const std::vector<core::Mapping>& maps) { original_.set_maps(maps); }
   void expire_maps() { original_.expire_maps(); }
@@ -150,7 +154,8 @@ class BreakpointTable {
   }
   /// Sites whose breakpoint the program has overwritten.
   [[nodiscard]] std::vector<BreakpointSite*> overwritten_in(core::AddressRange range) {
-    return find_overwritten(memory_, inserted_in(range));
+    return memory_.is_gone() ? std::vector<BreakpointSite*>{}
+                             : find_overwritten(memory_, inserted_in(range));
   }
   /// A thread has met a breakpoint that is removed, or forgotten: see written_code.h.
   bool remove_written_back(core::Address address) {
@@ -183,16 +188,16 @@ class BreakpointTable {
   }
   static constexpr core::AddressRange kEverywhere{core::Address{0},
                                                   core::Address{~std::uint64_t{0}}};
-  /// The breakpoints in a range.
+  /// The breakpoints in a range, by address.
   [[nodiscard]] std::vector<BreakpointSite*> inserted_in(core::AddressRange range);
   /// The gates that are removed.
   [[nodiscard]] std::vector<BreakpointSite*> removed_gates() {
     std::vector<BreakpointSite*> removed;
-    for (auto& [address, site] : sites_) {
+    sites_.for_each(kEverywhere, [&](BreakpointSite& site) {
       if (!site.inserted && site.gate != Gate::none) {
         removed.push_back(&site);
       }
-    }
+    });
     return removed;
   }
   /// Removes the breakpoints in a range.
@@ -241,6 +246,10 @@ class BreakpointTable {
   [[nodiscard]] bool maps_are_old() const { return original_.maps_are_old(); }
 
  private:
+  /// Behind each change.
+  void note_change();
+  /// The memory was copied from the parent's when that had the breakpoints that it has now.
+  [[nodiscard]] bool has_changes_of(const BreakpointTable& parent) const;
   /// Makes copied memory hold exactly the breakpoints that the table says.
   void resync_all();
   bool add_to_journal(BreakpointSite& site);
@@ -259,11 +268,13 @@ class BreakpointTable {
   JumpRanges jumps_;
   OriginalCode original_;
   std::unordered_set<std::uint64_t> unwritable_pages_;
-  std::unordered_map<core::Address, BreakpointSite> sites_;
+  SiteTable sites_;
   ForgottenSites forgotten_;
   std::unordered_multiset<core::Address> moved_traps_;
   std::unordered_set<core::Address> holds_;
   std::uint64_t insertions_ = 0;
+  std::uint64_t changes_ = 0;  // how often breakpoints were inserted or removed
+  bool tells_changes_ = false;
   bool is_registered_ = false;  // with the guardian
 };
 

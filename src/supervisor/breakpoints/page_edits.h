@@ -18,9 +18,12 @@ namespace sp::supervisor {
 /// Sorts `sites` by address and calls `visit(sites of one page, page number)` for each page.
 template <typename Visit>
 void for_each_page(std::vector<BreakpointSite*>& sites, const Visit& visit) {
-  std::sort(sites.begin(), sites.end(), [](const BreakpointSite* a, const BreakpointSite* b) {
+  const auto is_below = [](const BreakpointSite* a, const BreakpointSite* b) {
     return a->instruction.address < b->instruction.address;
-  });
+  };
+  if (!std::is_sorted(sites.begin(), sites.end(), is_below)) {
+    std::sort(sites.begin(), sites.end(), is_below);
+  }
   for (auto first = sites.begin(); first != sites.end();) {
     const std::uint64_t page = (*first)->instruction.address.value() / core::kPageSize;
     const auto last = std::find_if(first, sites.end(), [&](const BreakpointSite* site) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 
 #include "arch/native.h"
+#include "core/page.h"
 #include "supervisor/breakpoints/page_edits.h"
 
 namespace sp::supervisor {
@@ -29,16 +31,25 @@ bool is_breakpoint_at(const TargetMemory& memory, core::Address address) {
 }
 
 std::vector<BreakpointSite*> find_overwritten(const TargetMemory& memory,
-                                              std::vector<BreakpointSite*> inserted) {
+                                              std::span<BreakpointSite* const> inserted) {
+  constexpr std::size_t kMost = 16 * core::kPageSize;
   std::vector<BreakpointSite*> gone;
-  for_each_page(inserted, [&](std::span<BreakpointSite* const> of_page, std::uint64_t /*page*/) {
-    (void)edit_page(memory, of_page, [&](BreakpointSite& site, std::span<std::byte> there) {
-      if (!is_breakpoint(there)) {
-        gone.push_back(&site);
-      }
-      return false;
+  std::vector<std::byte> there(kMost);
+  for (auto first = inserted.begin(); first != inserted.end();) {
+    const core::Address begin = (*first)->instruction.address;
+    const auto last = std::find_if(first, inserted.end(), [&](const BreakpointSite* site) {
+      return site->instruction.address - begin + Native::kBreakpoint.size() > kMost;
     });
-  });
+    const std::size_t size =
+        memory.read(begin, std::span(there).first((*std::prev(last))->instruction.address - begin +
+                                                  Native::kBreakpoint.size()));
+    for (; first != last; ++first) {
+      const std::size_t at = (*first)->instruction.address - begin;
+      if (at + Native::kBreakpoint.size() <= size && !is_breakpoint(std::span(there).subspan(at))) {
+        gone.push_back(*first);
+      }
+    }
+  }
   return gone;
 }
 

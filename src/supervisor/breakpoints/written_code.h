@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -16,9 +17,9 @@ namespace sp::supervisor {
 [[nodiscard]] bool is_unchanged(const TargetMemory& memory, const BreakpointSite& site);
 /// A breakpoint stands there.
 [[nodiscard]] bool is_breakpoint_at(const TargetMemory& memory, core::Address address);
-/// Those of the sites where none stands any more.
-[[nodiscard]] std::vector<BreakpointSite*> find_overwritten(const TargetMemory& memory,
-                                                            std::vector<BreakpointSite*> inserted);
+/// Those of the sites, which are in the order of addresses, where none stands any more.
+[[nodiscard]] std::vector<BreakpointSite*> find_overwritten(
+    const TargetMemory& memory, std::span<BreakpointSite* const> inserted);
 /// A thread has met a breakpoint that was removed: the program had read it before the removal, and
 /// has put it back. Removes it again.
 void remove_written_back(const TargetMemory& memory, const BreakpointSite& site);

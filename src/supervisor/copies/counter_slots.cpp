@@ -13,7 +13,7 @@ namespace {
 using arch::Native;
 
 /// Other threads count while we read.
-std::uint64_t load(std::uint64_t& word) {
+std::uint64_t load_counter(std::uint64_t& word) {
   return std::atomic_ref(word).load(std::memory_order_relaxed);
 }
 
@@ -170,7 +170,7 @@ void CounterSlots::add_to(std::vector<std::uint64_t>& sums, std::uint32_t slot,
   memory_.for_each_piece(slot, first, static_cast<std::uint32_t>(sums.size()),
                          [&](std::uint32_t counter, std::span<std::uint64_t> words) {
                            for (std::uint64_t& word : words) {
-                             sums[counter++ - first] += load(word);
+                             sums[counter++ - first] += load_counter(word);
                            }
                          });
 }

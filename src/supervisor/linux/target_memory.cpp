@@ -59,6 +59,12 @@ bool TargetMemory::write(core::Address to, std::span<const std::byte> bytes) con
          static_cast<ssize_t>(bytes.size());
 }
 
+/// Where there is memory, page 0 is not in it, which is an error.
+bool TargetMemory::is_gone() const {
+  std::byte none{};
+  return is_open() && ::pread(fd_.get(), &none, 1, 0) == 0;
+}
+
 bool ThreadMemory::read(core::Address from, std::span<std::byte> to) {
   return copy_memory(tid_, from, to) == to.size();
 }

@@ -24,6 +24,8 @@ class TargetMemory {
   [[nodiscard]] std::size_t read(core::Address from, std::span<std::byte> into) const;
   [[nodiscard]] bool write(core::Address to, std::span<const std::byte> bytes) const;
 
+  /// The process has ended or executed another program.
+  [[nodiscard]] bool is_gone() const;
   [[nodiscard]] bool is_open() const { return fd_.valid(); }
   [[nodiscard]] int fd() const { return fd_.get(); }
 

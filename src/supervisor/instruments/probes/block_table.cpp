@@ -16,7 +16,7 @@ std::optional<std::int64_t> leads_to(const ProbedBlock& block) {
 
 }  // namespace
 
-BlockTable BlockTable::forked() const {
+BlockTable BlockTable::forked(bool tells_all) const {
   BlockTable table = *this;
   for (ProbedBlock& block : table.blocks_) {
     block.hits = 0;
@@ -26,6 +26,7 @@ BlockTable BlockTable::forked() const {
     block.since.reset();
     block.edges_until.reset();
     block.is_jumped_to = false;
+    block.has_unreported_change = block.has_unreported_change && tells_all;
   }
   return table;
 }
@@ -37,7 +38,7 @@ void BlockTable::update(ProbedFunction& function, const core::ControlFlowGraph& 
     return blocks_[a].start < blocks_[b].start;
   });
   for (const core::BasicBlock& mapped : map.blocks) {
-    if (by_start_.contains(mapped.start)) {
+    if (starting_at(mapped.start) != nullptr) {
       continue;
     }
     const auto above = std::upper_bound(
@@ -52,7 +53,7 @@ void BlockTable::update(ProbedFunction& function, const core::ControlFlowGraph& 
     add(function, mapped.start, split, since);
   }
   for (const core::BasicBlock& mapped : map.blocks) {
-    update(blocks_[by_start_.at(mapped.start)], mapped, choose_probe);
+    update(blocks_[by_start_.find(mapped.start)], mapped, choose_probe);
   }
 }
 
@@ -75,7 +76,7 @@ void BlockTable::add(ProbedFunction& function, Address start, const ProbedBlock*
     block.is_reached = split->is_reached;
     block.is_known = split->is_known;
   }
-  by_start_.emplace(start, block.number);
+  (void)by_start_.add(start, block.number);
   function.blocks.push_back(block.number);
   blocks_.push_back(block);
 }
@@ -102,11 +103,11 @@ void BlockTable::update(ProbedBlock& block, const core::BasicBlock& mapped,
 void BlockTable::forget(core::AddressRange mapped) {
   for (ProbedBlock& block : blocks_) {
     if (mapped.contains(block.start)) {
-      by_start_.erase(block.start);
       block.probe = Address{};
       block.is_unlocked = false;
     }
   }
+  by_start_.erase(mapped);
 }
 
 core::ControlFlowGraph BlockTable::with_cuts(core::ControlFlowGraph graph) const {
@@ -118,8 +119,8 @@ core::ControlFlowGraph BlockTable::with_cuts(core::ControlFlowGraph graph) const
 }
 
 const ProbedBlock* BlockTable::starting_at(Address address) const {
-  const auto found = by_start_.find(address);
-  return found == by_start_.end() ? nullptr : &blocks_[found->second];
+  const std::uint32_t found = by_start_.find(address);
+  return found == core::AddressIndex::kNone ? nullptr : &blocks_[found];
 }
 
 bool BlockTable::has_block_around(Address address, const ProbedFunction& function) const {
@@ -130,23 +131,21 @@ bool BlockTable::has_block_around(Address address, const ProbedFunction& functio
 }
 
 void BlockTable::count_unlocked(Address start, core::TimePoint now) {
-  const auto found = by_start_.find(start);
-  if (found != by_start_.end() && blocks_[found->second].is_unlocked &&
-      !blocks_[found->second].until) {
-    blocks_[found->second].add_hit(now);
+  const ProbedBlock* const block = starting_at(start);
+  if (block != nullptr && block->is_unlocked && !block->until) {
+    blocks_[block->number].add_hit(now);
   }
 }
 
 void BlockTable::end_unlocked(const ProbedFunction& function, core::TimePoint now) {
   for (const std::uint32_t number : function.blocks) {
     const ProbedBlock& branch = blocks_[number];
-    const auto found = branch.until && branch.last.flow == core::Flow::branch
-                           ? by_start_.find(*branch.last.target)
-                           : by_start_.end();
-    if (found != by_start_.end() && blocks_[found->second].is_unlocked &&
-        !blocks_[found->second].until) {
-      blocks_[found->second].until = now;
-      blocks_[found->second].has_unreported_change = true;
+    const ProbedBlock* const to = branch.until && branch.last.flow == core::Flow::branch
+                                      ? starting_at(*branch.last.target)
+                                      : nullptr;
+    if (to != nullptr && to->is_unlocked && !to->until) {
+      blocks_[to->number].until = now;
+      blocks_[to->number].has_unreported_change = true;
     }
   }
 }

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "core/address.h"
+#include "core/address_index.h"
 #include "core/clock.h"
 #include "core/control_flow_graph.h"
 #include "core/probed_code.h"
@@ -22,8 +22,9 @@ class BlockTable {
   /// The instruction of a block that gets its breakpoint; see probe_placement.h.
   using ChooseProbe = std::function<core::Address(const core::BasicBlock&)>;
 
-  /// A forked child's table: the same blocks, nothing counted.
-  [[nodiscard]] BlockTable forked() const;
+  /// A forked child's table: the same blocks, nothing counted. Not `tells_all`: of those that the
+  /// child does not come to only the parent tells.
+  [[nodiscard]] BlockTable forked(bool tells_all = true) const;
 
   /// Adds those blocks of `map` that the function does not have yet, and updates those whose size
   /// changed because there is a new leader in them. A block that begins within a known one has the
@@ -61,7 +62,7 @@ class BlockTable {
                      const ChooseProbe& choose_probe);
 
   ProbedBlocks blocks_;
-  std::unordered_map<core::Address, std::uint32_t> by_start_;
+  core::AddressIndex by_start_;
 };
 
 }  // namespace sp::supervisor

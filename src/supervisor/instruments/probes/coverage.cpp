@@ -70,6 +70,18 @@ void remove_needless_probes(ProbedCode& code, core::AddressRange range) {
 
 }  // namespace
 
+CoveredFile* ProbedCode::covered_file(Address address) {
+  const FunctionIndex::Module* const module = functions_.module_at(address);
+  if (coverage_ == nullptr || module == nullptr || module->file.image == nullptr) {
+    return nullptr;
+  }
+  const auto [known, is_new] = covered_files_.try_emplace(module->mapped.begin);
+  if (is_new) {
+    known->second = &coverage_->file(module->file, analysis_);
+  }
+  return known->second;
+}
+
 bool is_unresolved_jump(const ProbedFunction& function, Address last) {
   return std::find(function.unresolved.begin(), function.unresolved.end(), last) !=
          function.unresolved.end();
@@ -203,8 +215,10 @@ bool reach(ProbedCode& code, BreakpointSite& site, core::TimePoint now) {
   if (is_jump) {
     const Place place = place_of(code, block.start);
     if (place.file != nullptr && ++watched_jumps(place, block) < kMostJumps) {
-      if (block.hits % kBetweenLooks == 0) {
+      if (block.hits % kBetweenLooks == 0 && !code.function(block.function).are_jumps_looked_at) {
+        const core::Duration begin = core::thread_cpu_time();
         (void)resolve_jumps(code, code.function(block.function));
+        code.coverage()->analysed() += core::thread_cpu_time() - begin;
       }
       return false;
     }

@@ -2,13 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "core/address.h"
 #include "core/mapping.h"
+#include "core/stable_vector.h"
 #include "supervisor/instruments/code_analysis.h"
 #include "supervisor/instruments/probes/probed_function.h"
 
@@ -78,8 +78,8 @@ class FunctionIndex {
 
   [[nodiscard]] ProbedFunction& operator[](std::uint32_t number) { return functions_[number]; }
   /// All functions, by number.
-  [[nodiscard]] std::deque<ProbedFunction>& all() { return functions_; }
-  [[nodiscard]] const std::deque<ProbedFunction>& all() const { return functions_; }
+  [[nodiscard]] core::StableVector<ProbedFunction>& all() { return functions_; }
+  [[nodiscard]] const core::StableVector<ProbedFunction>& all() const { return functions_; }
   /// Which files were mapped when the analyzer was told last: a number that ModuleProbes computes.
   [[nodiscard]] std::uint64_t& files_told() { return files_told_; }
 
@@ -98,7 +98,7 @@ class FunctionIndex {
   std::vector<Written> written_;
   std::unordered_set<core::Address> rewritten_;
   std::unordered_map<core::Address, int> times_written_;  // by a module's first address
-  std::deque<ProbedFunction> functions_;
+  core::StableVector<ProbedFunction> functions_;
   Numbers by_address_;  // functions of the modules, by their bounds
   bool is_all_seen_ = true;
   std::uint64_t files_told_ = 0;

@@ -53,7 +53,12 @@ void HitCounter::count_last_block(const Tracee& tracee, core::TimePoint now) {
 }
 
 bool HitCounter::reach_block(ProbedCode& code, BreakpointSite& site, core::TimePoint now) {
-  if (!reach(code, site, now)) {
+  const core::Duration before = code.coverage()->analysed();
+  const bool is_over = reach(code, site, now);
+  if (code.coverage()->analysed() > before) {
+    costs_.add_work(code.coverage()->analysed() - before);
+  }
+  if (!is_over) {
     return false;
   }
   hits_.fetch_add(1, std::memory_order_relaxed);

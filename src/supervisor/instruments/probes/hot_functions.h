@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,8 @@ namespace sp::supervisor {
 class HotFunctions {
  public:
   /// In a forked child each may become due anew.
-  static void forget_due(std::deque<ProbedFunction>& functions) {
+  template <typename Functions>
+  static void forget_due(Functions& functions) {
     for (ProbedFunction& function : functions) {
       if (function.due_since) {
         function.due_since.reset();

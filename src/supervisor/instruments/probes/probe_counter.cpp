@@ -91,6 +91,7 @@ std::shared_ptr<InstrumentedCode> ProbeCounter::copy_code(const TracedProcess& c
   if (is_coverage(options_)) {
     drop_known_probes(*code);
     drop_known_probes(parent);
+    parent.tell_changes();
   }
   if (promotion_.is_wanted()) {
     code->hot_functions().enable();

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <optional>
 
 #include "core/address.h"
 #include "core/clock.h"
 #include "core/instruction.h"
+#include "core/stable_vector.h"
 
 namespace sp::supervisor {
 
@@ -53,6 +53,6 @@ struct ProbedBlock {
 };
 
 /// Indexed by the blocks' numbers; a block never moves.
-using ProbedBlocks = std::deque<ProbedBlock>;
+using ProbedBlocks = core::StableVector<ProbedBlock>;
 
 }  // namespace sp::supervisor

@@ -22,7 +22,7 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
       news_seen_(parent.news_seen_),
       trace_(parent.trace_ ? std::optional(parent.trace_->forked()) : std::nullopt),
       functions_(parent.functions_),
-      blocks_(parent.blocks_.forked()),
+      blocks_(parent.blocks_.forked(parent.coverage_ == nullptr)),
       propagation_(parent.propagation_.forked()),
       patches_(*this, guardian()),
       interrupted_(parent.interrupted_),
@@ -217,15 +217,20 @@ std::vector<BreakpointSite*> ProbedCode::missing_probes(const ProbedFunction& fu
   std::vector<BreakpointSite*> sites;
   for (const std::uint32_t number : function.blocks) {
     const Block& block = blocks_[number];
-    const bool has_none = block.probe == Address{} || block.is_derived;
-    const auto instruction = has_none ? std::nullopt : decode(block.probe);
-    if (!instruction) {
+    if (block.probe == Address{} || block.is_derived) {
       continue;
     }
-    BreakpointSite& site = site_of(*instruction);
-    site.block = number;
-    if (!site.inserted && is_to_have_probe(block)) {
-      sites.push_back(&site);
+    BreakpointSite* site = site_at(block.probe);
+    const bool is_wanted = is_to_have_probe(block);
+    if (site == nullptr && is_wanted) {
+      const auto instruction = decode(block.probe);
+      site = instruction ? &site_of(*instruction) : nullptr;
+    }
+    if (site != nullptr) {
+      site->block = number;
+    }
+    if (site != nullptr && is_wanted && !site->inserted) {
+      sites.push_back(site);
     }
   }
   return sites;
@@ -241,18 +246,6 @@ bool ProbedCode::is_to_have_probe(const Block& block) const {
 
 bool ProbedCode::needs_probe(const Block& block) const {
   return !block.is_reached || is_watched(functions_.all()[block.function], block);
-}
-
-CoveredFile* ProbedCode::covered_file(Address address) {
-  const FunctionIndex::Module* const module = functions_.module_at(address);
-  if (coverage_ == nullptr || module == nullptr || module->file.image == nullptr) {
-    return nullptr;
-  }
-  const auto [known, is_new] = covered_files_.try_emplace(module->mapped.begin);
-  if (is_new) {
-    known->second = &coverage_->file(module->file, analysis_);
-  }
-  return known->second;
 }
 
 void ProbedCode::remove_entry_breakpoint(const ProbedFunction& function) {
@@ -294,6 +287,7 @@ void ProbedCode::adopt(ProbedFunction& function, const core::ControlFlowGraph& g
   function.unresolved = function.has_known_jumps ? std::vector<Address>{} : graph.unresolved;
   blocks_.update(function, graph, function.since.time,
                  [&](const core::BasicBlock& block) { return choose_probe_of(function, block); });
+  note_known_blocks(*this, function);
   insert_probes(function);
 }
 

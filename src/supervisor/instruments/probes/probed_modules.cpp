@@ -105,7 +105,10 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
   code.insert_all(std::move(entries));
   for (const Address begin : known) {
     code.instrument_function(std::span(&begin, 1), std::nullopt);
-    if (!since.time) {
+  }
+  if (!since.time) {
+    // By now what is found in the background may be there.
+    for (const Address begin : known) {
       resolve_known_jumps(code, begin);
     }
   }

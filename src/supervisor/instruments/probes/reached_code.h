@@ -41,6 +41,8 @@ class RunCoverage {
   [[nodiscard]] core::Coverage wanted() const { return wanted_; }
   /// How often something was reached for the first time in the run.
   [[nodiscard]] std::uint64_t& news() { return news_; }
+  /// What finding out where jumps lead has taken, in hits.
+  [[nodiscard]] core::Duration& analysed() { return analysed_; }
   /// How long processes have waited for what is found out in the background.
   [[nodiscard]] core::Duration& waited() { return waited_; }
   /// Asks `analysis` what was reached before the run, the first time.
@@ -50,6 +52,7 @@ class RunCoverage {
   core::Coverage wanted_;
   std::uint64_t news_ = 0;
   core::Duration waited_{};
+  core::Duration analysed_{};
   std::map<std::string, CoveredFile> files_;
 };
 

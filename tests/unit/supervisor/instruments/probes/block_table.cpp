@@ -128,5 +128,16 @@ TEST_F(BlockTableTest, of_a_forked_child_has_counted_nothing) {
   EXPECT_EQ(table_[0].hits, 1U);
 }
 
+TEST_F(BlockTableTest, of_a_forked_child_tells_only_what_the_child_comes_to_if_the_parent_tells) {
+  update({mapped(0, 1), mapped(16, 1)}, kAttached);
+  EXPECT_EQ(BlockTable(table_.forked()).take_changes().size(), 2U);
+  BlockTable child = table_.forked(false);
+  child[1].add_hit(kLater);
+  const auto changes = child.take_changes();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].start, kStart + 16);
+  EXPECT_EQ(table_.take_changes().size(), 2U);
+}
+
 }  // namespace
 }  // namespace sp::supervisor
