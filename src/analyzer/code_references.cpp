@@ -95,14 +95,15 @@ class Scan {
     const std::size_t size = std::min<std::size_t>(bytes.size(), range.size());
     callee_ = {};
     for (std::size_t offset = 0; offset < size;) {
-      const auto code = bytes.subspan(offset);
+      const auto rest = bytes.subspan(offset);
       const Address at = range.begin + offset;
-      const auto instruction = Native::decode(code, at);
+      const auto instruction = Native::decode(rest, at);
       if (!instruction) {
         callee_ = {};
         ++offset;
         continue;
       }
+      const auto code = rest.first(instruction->length);
       note_flags(*instruction, code);
       if (instruction->target) {
         note_jump(*instruction, range);

@@ -142,6 +142,9 @@ class CoverageNaming {
   }
 
   std::uint32_t module_of(core::ModuleId id) {
+    if (id == last_module_) {
+      return last_number_;
+    }
     const auto [entry, is_new] =
         modules_.try_emplace(id, static_cast<std::uint32_t>(table_.modules.size()));
     if (is_new) {
@@ -153,11 +156,16 @@ class CoverageNaming {
               : CoverageTable::Module{
                     known->path,
                     known->image == nullptr ? known->build_id : known->image->identity(), id});
+      have_lines_.push_back(namer_.has_lines(id));
     }
-    return entry->second;
+    last_module_ = id;
+    return last_number_ = entry->second;
   }
 
   [[nodiscard]] std::string source_of(ModuleOffset where) {
+    if (!have_lines_[module_of(where.module)]) {
+      return {};
+    }
     const auto& source = namer_.name(where, false).front().source;
     return source ? fmt::format("{}:{}", source->file, source->line) : std::string();
   }
@@ -170,6 +178,9 @@ class CoverageNaming {
   const Block* larger_ = nullptr;
   CountedSpan watched_;
   std::map<core::ModuleId, std::uint32_t> modules_;
+  std::vector<bool> have_lines_;               // by their numbers in the table
+  std::optional<core::ModuleId> last_module_;  // that was asked for
+  std::uint32_t last_number_ = 0;
   CoverageTable table_;
 };
 

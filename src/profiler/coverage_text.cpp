@@ -16,6 +16,10 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 
 std::string coverage_text(const CoverageTotals& totals,
                           const std::optional<SourceCoverage::Totals>& lines) {
+  if (totals.functions == 0) {
+    return "coverage: no function was watched: no program got breakpoints; they come once --delay "
+           "(-D) is over, and where no note says why not";
+  }
   std::string text =
       fmt::format("coverage: {} of {} functions entered ({})", grouped(totals.entered),
                   grouped(totals.functions), share(totals.entered, totals.functions));

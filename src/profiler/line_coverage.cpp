@@ -18,14 +18,22 @@ using Rows = std::span<const Row>;
 
 /// Of the block in which the line's statement begins, or would, of a line without instructions. One
 /// that begins later in the row is reached from elsewhere as well: gcc leaves the first loads of an
-/// `else` in the row of what is before it. Where no block is known at the row's beginning, the
+/// `else` in the row of what is before it. But not one behind a NOP, which stands for a statement
+/// without code. Where no block is known at the row's beginning, the
 /// first one behind it counts.
 std::uint64_t hits_at_begin(const LineRange& line, Rows rows) {
   const std::uint64_t end = std::max(line.end, line.begin + 1);
   const auto first = std::partition_point(rows.begin(), rows.end(), [&](const Row& row) {
     return row.offset + row.size <= line.begin;
   });
-  return first == rows.end() || first->offset >= end ? 0 : first->hits;
+  std::uint64_t hits = 0;
+  for (auto row = first; row != rows.end() && row->offset < end; ++row) {
+    if (row != first && row->offset > line.begin + line.nops) {
+      break;
+    }
+    hits = std::max(hits, row->hits);
+  }
+  return hits;
 }
 
 /// The brace that opens a function below its name, to which compilers give what a function does
@@ -34,7 +42,9 @@ bool is_opening(const symbols::FunctionLines& lines) {
   const LineRange& first = lines.rows.front();
   return lines.declared != 0 && first.source.line > lines.declared &&
          std::none_of(lines.rows.begin() + 1, lines.rows.end(), [&](const LineRange& other) {
-           return other.source.file == first.source.file && other.source.line <= first.source.line;
+           return other.source.file == first.source.file &&
+                  (other.source.line < first.source.line ||
+                   (other.source.line == first.source.line && !other.continues));
          });
 }
 
@@ -150,7 +160,7 @@ class Joining {
     const std::vector<LineRange>& lines = found.rows;
     const bool skips_first = is_opening(found);
     for (const LineRange& line : lines) {
-      if ((skips_first && &line == &lines.front()) || line.is_closing) {
+      if ((skips_first && line.source == lines.front().source) || line.is_closing) {
         continue;
       }
       std::uint64_t& hits = file_of(line.source).lines[line.source.line];

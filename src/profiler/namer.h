@@ -33,6 +33,8 @@ class Namer {
   /// As Symbolizer::add_generation().
   virtual void add_generation(core::ModuleId /*id*/, core::ModuleId /*jit*/,
                               std::uint32_t /*generation*/) {}
+  /// As Symbolizer::has_lines().
+  [[nodiscard]] virtual bool has_lines(core::ModuleId /*module*/) { return true; }
   /// As Symbolizer::lines_of().
   [[nodiscard]] virtual symbols::FunctionLines lines_of(core::ModuleId /*module*/,
                                                         std::uint64_t /*begin*/,

@@ -23,6 +23,9 @@ class SymbolNamer final : public Namer {
   void add_generation(core::ModuleId id, core::ModuleId jit, std::uint32_t generation) override {
     symbolizer_.add_generation(id, jit, generation);
   }
+  [[nodiscard]] bool has_lines(core::ModuleId module) override {
+    return symbolizer_.has_lines(module);
+  }
   [[nodiscard]] symbols::FunctionLines lines_of(core::ModuleId module, std::uint64_t begin,
                                                 std::uint64_t end) override {
     return symbolizer_.lines_of(module, begin, end);

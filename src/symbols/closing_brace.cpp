@@ -1,8 +1,13 @@
 #include "symbols/closing_brace.h"
 
+#include <elf.h>
+
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace sp::symbols {
@@ -33,7 +38,32 @@ bool is_last_line(const FunctionLines& lines, const LineRange& row) {
   });
 }
 
+bool is_nop(std::uint16_t machine, std::span<const std::byte> code, std::size_t length) {
+  constexpr auto kNop = std::byte{0x90};
+  constexpr auto kArmNop =
+      std::to_array({std::byte{0x1F}, std::byte{0x20}, std::byte{0x03}, std::byte{0xD5}});
+  return machine == EM_AARCH64 ? std::ranges::equal(code.first(length), kArmNop)
+                               : length == 1 && code.front() == kNop;
+}
+
 }  // namespace
+
+void mark_nops(FunctionLines& lines, const core::ElfImage& image, core::Decoder decode) {
+  for (LineRange& row : lines.rows) {
+    std::uint32_t nops = 0;
+    while (row.begin + nops < row.end) {
+      const std::uint64_t at = row.begin + nops;
+      const auto code = image.bytes_at(at);
+      const auto instruction = decode(image.machine(), code, core::Address{at});
+      if (!instruction || instruction->length == 0 || instruction->length > code.size() ||
+          !is_nop(image.machine(), code, instruction->length)) {
+        break;
+      }
+      nops += instruction->length;
+    }
+    row.nops = row.begin + nops < row.end ? nops : 0;
+  }
+}
 
 void mark_closing_brace(FunctionLines& lines, const core::ElfImage& image, core::Decoder decode) {
   if (!lines.ends_in_brace) {

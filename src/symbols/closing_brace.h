@@ -11,4 +11,8 @@ namespace sp::symbols {
 /// code, not from what ran, so that a file has the same lines in every run.
 void mark_closing_brace(FunctionLines& lines, const core::ElfImage& image, core::Decoder decode);
 
+/// Finds LineRange::nops. Without optimization gcc leaves one where a statement has no code of its
+/// own, such as a brace: who jumps behind it is in the line, too.
+void mark_nops(FunctionLines& lines, const core::ElfImage& image, core::Decoder decode);
+
 }  // namespace sp::symbols

@@ -270,22 +270,28 @@ void add_line_rows(Dwarf_Die& unit, const CodeRange& range, std::vector<std::uin
 
 void add_line_ranges(Dwarf_Die& unit, const CodeRange& range, std::vector<LineRange>& rows) {
   const LineRows table(unit);
+  std::optional<SourceLine> before;  // of the row in front, which is in `rows`
   for (std::size_t i = table.first_from(range.begin);
        i < table.size() && table.address(i) < range.end; ++i) {
     Dwarf_Line* const row = table.row(i);
     bool is_end = false;
     bool is_statement = false;
     int line = 0;
+    const auto in_front = std::exchange(before, std::nullopt);
     if (dwarf_lineendsequence(row, &is_end) != 0 || is_end ||
-        dwarf_linebeginstatement(row, &is_statement) != 0 || !is_statement ||
+        dwarf_linebeginstatement(row, &is_statement) != 0 || (!is_statement && !in_front) ||
         dwarf_lineno(row, &line) != 0 || line <= 0) {
       continue;
     }
-    const auto source =
+    auto source =
         source_line(unit, dwarf_linesrc(row, nullptr, nullptr), static_cast<std::uint64_t>(line));
-    if (source) {
+    if (source && (is_statement || source == in_front)) {
       const std::uint64_t next = i + 1 < table.size() ? table.address(i + 1) : range.end;
-      rows.push_back({table.address(i), std::min<std::uint64_t>(next, range.end), *source});
+      rows.push_back({.begin = table.address(i),
+                      .end = std::min<std::uint64_t>(next, range.end),
+                      .source = *source,
+                      .continues = !is_statement});
+      before = std::move(source);
     }
   }
 }

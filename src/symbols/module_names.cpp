@@ -103,12 +103,15 @@ class ElfNames : public ModuleNames {
     return frames;
   }
 
+  [[nodiscard]] bool has_lines() const override { return lines_.has_value(); }
+
   [[nodiscard]] bool lacks_debug_file() const override { return lacks_debug_file_; }
 
   FunctionLines lines_of(const CodeRange& range) override {
     FunctionLines lines = lines_ ? lines_->lines_of(range) : FunctionLines{};
     if (decode_ != nullptr) {
       mark_closing_brace(lines, *image_, decode_);
+      mark_nops(lines, *image_, decode_);
     }
     return lines;
   }

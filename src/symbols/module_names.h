@@ -35,6 +35,8 @@ class ModuleNames {
   }
   /// Of the function in `range`.
   [[nodiscard]] virtual FunctionLines lines_of(const CodeRange& /*range*/) { return {}; }
+  /// False: nothing that it names has a source line.
+  [[nodiscard]] virtual bool has_lines() const { return true; }
   /// True if a debug file was looked for and is not there.
   [[nodiscard]] virtual bool lacks_debug_file() const { return false; }
   /// True if an address without a name may have one at a later lookup.

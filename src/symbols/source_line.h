@@ -15,12 +15,15 @@ struct SourceLine {
 };
 
 /// A row of a line table: instructions in [begin, end) are of that line, and a statement begins at
-/// `begin`. Empty where the compiler left no instruction of it there.
+/// `begin`, unless it continues the row in front. Empty where the compiler left no instruction of
+/// it there.
 struct LineRange {
   std::uint64_t begin = 0;  // ELF virtual addresses
   std::uint64_t end = 0;
   SourceLine source;
   bool is_closing = false;  // nothing but the return of the function (mark_closing_brace())
+  bool continues = false;   // the row in front is of the same line, and no statement begins here
+  std::uint32_t nops = 0;   // bytes of them at the begin, with other code behind (mark_nops())
 };
 
 /// The lines of a function.

@@ -148,6 +148,11 @@ void Symbolizer::add_generation(core::ModuleId id, core::ModuleId jit, std::uint
   known.generation = generation;
 }
 
+bool Symbolizer::has_lines(core::ModuleId module) {
+  const auto known = state_->modules.find(module);
+  return known != state_->modules.end() && state_->names_of(known->second).has_lines();
+}
+
 FunctionLines Symbolizer::lines_of(core::ModuleId module, std::uint64_t begin, std::uint64_t end) {
   const auto known = state_->modules.find(module);
   return known == state_->modules.end() ? FunctionLines{}

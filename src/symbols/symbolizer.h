@@ -72,6 +72,9 @@ class Symbolizer {
   /// Makes `id` a module with the functions of one generation (not 0) of a JIT module.
   void add_generation(core::ModuleId id, core::ModuleId jit, std::uint32_t generation);
 
+  /// False: no address of the module has a source line, as name() tells it.
+  [[nodiscard]] bool has_lines(core::ModuleId module);
+
   /// Of the function in [begin, end), ELF virtual addresses of a module.
   [[nodiscard]] FunctionLines lines_of(core::ModuleId module, std::uint64_t begin,
                                        std::uint64_t end);

@@ -1,5 +1,7 @@
 #include "arch/x86_64/code_pointers.h"
 
+#include <cstddef>
+
 #include "arch/x86_64/encoding.h"
 
 namespace sp::arch::x86_64 {
@@ -7,8 +9,11 @@ namespace sp::arch::x86_64 {
 std::vector<std::uint64_t> code_pointers(std::span<const std::byte> code, core::Address address) {
   constexpr std::uint8_t kLea = 0x8D;
   constexpr std::uint8_t kPointerSize = 4;
-  const auto encoding = read_encoding(code);
   std::vector<std::uint64_t> values;
+  if (code.size() <= kPointerSize) {
+    return values;
+  }
+  const auto encoding = read_encoding(code);
   if (!encoding) {
     return values;
   }
@@ -35,6 +40,10 @@ std::vector<std::uint64_t> code_pointers(std::span<const std::byte> code, core::
 }
 
 std::optional<std::uint64_t> named_memory(std::span<const std::byte> code, core::Address address) {
+  constexpr std::size_t kShortest = 6;  // opcode, ModRM, displacement
+  if (code.size() < kShortest) {
+    return std::nullopt;
+  }
   const auto encoding = read_encoding(code);
   if (!encoding || !encoding->is_rip_relative()) {
     return std::nullopt;

@@ -1,5 +1,6 @@
 #include "arch/x86_64/registers.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -29,8 +30,21 @@ bool uses_counter_segment(const Registers& registers) {
   return registers.gs_base != 0 || registers.gs != 0;
 }
 
+namespace {
+
+/// If that byte is a prefix.
+bool may_have_rep(std::span<const std::byte> bytes) {
+  constexpr auto kRep = std::byte{0xF3};
+  return std::find(bytes.begin(), bytes.end(), kRep) != bytes.end();
+}
+
+}  // namespace
+
 bool sets_counter_segment(std::span<const std::byte> bytes) {
   constexpr std::uint8_t kGroup15 = 0xAE;
+  if (!may_have_rep(bytes)) {
+    return false;  // most are: that is quicker
+  }
   const auto encoding = read_encoding(bytes);
   return encoding && encoding->map == OpcodeMap::two_byte && encoding->opcode == kGroup15 &&
          encoding->rep && encoding->mod() == 3 &&

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -67,7 +68,7 @@ class TableReader {
 
  private:
   std::uint32_t function_of(const TsvFile& file, std::uint64_t begin, std::uint64_t bytes) {
-    const std::uint32_t module = module_of({file.text(module_path), file.text(build_id)});
+    const std::uint32_t module = module_of(file);
     if (table_.functions.empty() || table_.functions.back().module != module ||
         table_.functions.back().begin != begin) {
       table_.functions.push_back({module, file.text(function), begin, bytes});
@@ -75,16 +76,23 @@ class TableReader {
     return static_cast<std::uint32_t>(table_.functions.size() - 1);
   }
 
-  std::uint32_t module_of(profiler::CoverageTable::Module module) {
+  std::uint32_t module_of(const TsvFile& file) {
+    if (last_ && file.raw(module_path) == last_->first && file.raw(build_id) == last_->second) {
+      return last_number_;
+    }
+    last_.emplace(file.raw(module_path), file.raw(build_id));
+    profiler::CoverageTable::Module module{file.text(module_path), file.text(build_id)};
     const auto [entry, is_new] = modules_.try_emplace(
         {module.path, module.build_id}, static_cast<std::uint32_t>(table_.modules.size()));
     if (is_new) {
       table_.modules.push_back(std::move(module));
     }
-    return entry->second;
+    return last_number_ = entry->second;
   }
 
   std::map<std::pair<std::string, std::string>, std::uint32_t> modules_;
+  std::optional<std::pair<std::string, std::string>> last_;  // raw, of the row before
+  std::uint32_t last_number_ = 0;
   profiler::CoverageTable table_;
 };
 

@@ -82,6 +82,9 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 
 std::string unescaped(std::string_view cell) {
   std::string text;
+  if (cell.find('\\') == std::string_view::npos) {
+    return text.assign(cell);
+  }
   for (std::size_t i = 0; i < cell.size(); ++i) {
     if (cell[i] != '\\' || i + 1 == cell.size()) {
       text += cell[i];

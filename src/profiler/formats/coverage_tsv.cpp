@@ -1,10 +1,12 @@
 #include "profiler/formats/coverage_tsv.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <string>
 #include <string_view>
 
 #include "profiler/text.h"
@@ -45,18 +47,39 @@ std::optional<core::Flow> flow_of(std::string_view word) {
 }
 
 void write_coverage_tsv(std::ostream& out, const CoverageTable& table) {
+  constexpr std::size_t kPiece = std::size_t{64} << 10U;
   out << kHeader;
+  fmt::memory_buffer text;
+  const auto end = fmt::appender(text);
+  const CoverageTable::Function* last = nullptr;
+  std::string module;
+  std::string name;
   for (const CoverageTable::Row& row : table.rows) {
     const CoverageTable::Function& function = table.functions[row.function];
-    const CoverageTable::Module& module = table.modules[function.module];
-    out << fmt::format("{}\t{}\t{:#x}\t{}\t{}\t{:#x}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
-                       tsv_cell(module.path), module.build_id, row.offset, row.size,
-                       tsv_cell(function.name), row.offset - function.begin, function.size,
-                       row.hits > 0 ? 1 : 0, row.kind,
-                       row.first_us ? fmt::format("{}", *row.first_us) : std::string(),
-                       tsv_cell(row.source), row.is_function ? kFunction : word_of(row.flow),
-                       row.leads_to ? fmt::format("{:#x}", *row.leads_to) : std::string());
+    if (last != &function) {
+      last = &function;
+      module = fmt::format("{}\t{}", tsv_cell(table.modules[function.module].path),
+                           table.modules[function.module].build_id);
+      name = tsv_cell(function.name);
+    }
+    fmt::format_to(end, FMT_COMPILE("{}\t{:#x}\t{}\t{}\t{:#x}\t{}\t{}\t{}\t"), module, row.offset,
+                   row.size, name, row.offset - function.begin, function.size, row.hits > 0 ? 1 : 0,
+                   row.kind);
+    if (row.first_us) {
+      fmt::format_to(end, FMT_COMPILE("{}"), *row.first_us);
+    }
+    fmt::format_to(end, FMT_COMPILE("\t{}\t{}\t"), tsv_cell(row.source),
+                   row.is_function ? kFunction : word_of(row.flow));
+    if (row.leads_to) {
+      fmt::format_to(end, FMT_COMPILE("{:#x}"), *row.leads_to);
+    }
+    text.push_back('\n');
+    if (text.size() >= kPiece) {
+      out.write(text.data(), static_cast<std::streamsize>(text.size()));
+      text.clear();
+    }
   }
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
 }  // namespace sp::profiler

@@ -110,6 +110,11 @@ TEST(Coverage, says_for_how_long_a_block_was_not_reached) {
                              "(exact-since:2.000,until:5.000)"));
 }
 
+TEST(Coverage, says_that_nothing_was_watched) {
+  EXPECT_TRUE(coverage_text(totals_of(table_of({})), std::nullopt)
+                  .starts_with("coverage: no function was watched: "));
+}
+
 TEST(Coverage, an_earlier_runs_blocks_are_known) {
   auto known = block(0x1000, 8, 0);
   known.is_known = true;
@@ -180,6 +185,47 @@ TEST(LineCoverage, is_not_executed_where_only_a_later_block_of_its_row_was_reach
   table.rows[3].hits = 7;
   table.rows.erase(table.rows.begin() + 2);
   EXPECT_EQ(source_coverage(table, lines_of_two).files[0].lines.at(5), 7U);
+}
+
+TEST(LineCoverage, is_executed_where_a_block_behind_its_nop_was_reached) {
+  CoverageTable table = two_functions();
+  table.rows[2] = {0, 0x1020, 0x1, 0, "exact", {}, "", false, Flow::next, {}};
+  table.rows[3] = {0, 0x1021, 0x1f, 1, "exact", 9, "", false, Flow::ret, {}};
+  const auto with_nops = [](std::uint32_t nops) {
+    return [nops](auto module, auto begin, auto end) {
+      symbols::FunctionLines lines = lines_of_two(module, begin, end);
+      for (symbols::LineRange& row : lines.rows) {
+        row.nops = row.source.line == 5 ? nops : 0;
+      }
+      return lines;
+    };
+  };
+  EXPECT_EQ(source_coverage(table, with_nops(0)).files[0].lines.at(5), 0U);
+  EXPECT_EQ(source_coverage(table, with_nops(1)).files[0].lines.at(5), 1U);
+}
+
+TEST(LineCoverage, of_a_row_that_continues_a_line_is_that_lines) {
+  const auto continued = [](auto module, auto begin, auto end) {
+    symbols::FunctionLines lines = lines_of_two(module, begin, end);
+    if (begin == 0x1000) {
+      lines.declared = 2;  // 3 is the brace below
+      lines.rows[0].end = 0x1008;
+      lines.rows.insert(
+          lines.rows.begin() + 1,
+          {.begin = 0x1008, .end = 0x1010, .source = lines.rows[0].source, .continues = true});
+      lines.rows.insert(
+          lines.rows.begin() + 4,
+          {.begin = 0x1018, .end = 0x1020, .source = lines.rows[3].source, .continues = true});
+    }
+    return lines;
+  };
+  CoverageTable table = two_functions();
+  table.rows[1].size = 8;  // not reached; the second row of its line is
+  table.rows.insert(table.rows.begin() + 2,
+                    {0, 0x1018, 0x8, 1, "exact", 8, "", false, Flow::jump, 0x1030});
+  const SourceCoverage sources = source_coverage(table, continued);
+  using Lines = std::map<std::uint32_t, std::uint64_t>;
+  EXPECT_EQ(sources.files[0].lines, (Lines{{2, 1}, {4, 1}, {5, 1}, {6, 0}}));
 }
 
 TEST(LineCoverage, gives_an_opening_brace_to_the_functions_name) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "unit/symbols/elf_builder.h"
@@ -77,6 +78,21 @@ TEST(ClosingBrace, is_not_looked_for_where_compilers_have_none) {
   FunctionLines lines = lines_of(9);
   lines.ends_in_brace = false;
   EXPECT_EQ(closing_in(marked(lines)), (std::vector<bool>(4, false)));
+}
+
+TEST(Nops, are_counted_where_other_code_is_behind_them) {
+  ElfBuilder builder;
+  builder.add_code(".text", 0x1000, bytes_of({0x90, 0x90, 0x5D, 0xC3, 0x90, 0x5D, 0x90, 0xC3}));
+  const auto image = builder.build_image();
+  const std::string file = "/src/demo.c";
+  FunctionLines lines;
+  lines.rows = {{0x1000, 0x1004, {file, 3}},
+                {0x1004, 0x1005, {file, 4}},   // nothing else
+                {0x1005, 0x1008, {file, 5}}};  // behind other code
+  mark_nops(lines, *image, decode);
+  EXPECT_EQ(lines.rows[0].nops, 2U);
+  EXPECT_EQ(lines.rows[1].nops, 0U);
+  EXPECT_EQ(lines.rows[2].nops, 0U);
 }
 
 }  // namespace
