@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/clock.h"
 #include "profiler/formats/symbols_tsv.h"
 #include "supervisor/instruments/code_analysis.h"
 
@@ -28,10 +29,20 @@ class LearnedFunctions {
   void describe(const std::string& identity, profiler::SymbolRow& row) const;
 
  private:
-  /// By identity and address.
-  using Rules = std::map<std::pair<std::string, std::uint64_t>, std::string>;
+  /// Identity and address.
+  using Function = std::pair<std::string, std::uint64_t>;
+  struct Rule {
+    std::uint64_t calls_a_second = 0;
+    core::Duration cost{};  // so far
+  };
+  using Rules = std::map<Function, Rule>;
+  [[nodiscard]] std::string text_of(const Rule& rule) const;
+
   Rules decided_;
   Rules pending_;
+  std::map<Function, core::Duration> costs_;  // until the last decision
+  core::Duration cost_{};                     // the sum of these
+  core::Duration seen_{};                     // and of what was seen since
 };
 
 }  // namespace sp::record
