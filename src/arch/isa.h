@@ -53,6 +53,8 @@ concept Isa = requires(const typename T::Registers& registers,
   { T::floating_value(bytes, unsigned{}) } -> std::same_as<std::optional<double>>;
   // Bytes below sp that a leaf function may use (128 on x86-64, 0 on AArch64).
   { T::kRedZone } -> std::convertible_to<std::uint64_t>;
+  // Bytes that a call pushes: by so much sp is lower at a function's entry than behind its call.
+  { T::kPushedByCall } -> std::convertible_to<std::uint64_t>;
   // The base of the segment through which copied code addresses its thread's counters; false: the
   // CPU has none, so that the base is always 0.
   { T::kHasCounterSegment } -> std::convertible_to<bool>;

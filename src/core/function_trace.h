@@ -10,8 +10,9 @@
 
 namespace sp::core {
 
-/// What an event of a function trace says. Readers skip and count others.
+/// What an event of a function trace says.
 enum class TraceEventKind : std::uint8_t {
+  open = 0,     // a function was entered before the thread was traced, and its frame is open
   entry = 1,    // control is at a function's first instruction
   ret = 2,      // it is about to return
   tail = 3,     // it is about to jump to another function, whose entry follows
@@ -36,9 +37,9 @@ inline constexpr std::size_t kMostTraceData = 1'024;
 
 /// The event's `function` is one.
 [[nodiscard]] constexpr bool names_function(TraceEventKind kind) {
-  return kind == TraceEventKind::entry || kind == TraceEventKind::ret ||
-         kind == TraceEventKind::tail || kind == TraceEventKind::resumed ||
-         kind == TraceEventKind::ended;
+  return kind == TraceEventKind::open || kind == TraceEventKind::entry ||
+         kind == TraceEventKind::ret || kind == TraceEventKind::tail ||
+         kind == TraceEventKind::resumed || kind == TraceEventKind::ended;
 }
 
 /// 16 bytes, in memory as in trace.sp.
@@ -103,7 +104,8 @@ struct TraceBatch {
   ProcessId process;  // the thread's: that of the event, or a vfork child that shares its memory
   std::vector<TracedFunction<Where>> functions;
   std::vector<TraceEvent> events;  // `function` is an index into `functions`
-  /// --tree: not empty, and `ticks` of an entry are an index into these: where the call returns to.
+  /// --tree: not empty, and `ticks` of an entry or open frame are an index into these: where the
+  /// call returns to.
   std::vector<Where> sites;
   std::uint64_t first = 0;  // the number of the first event among all of the thread
   std::uint64_t lost = 0;   // how many found no room just before it

@@ -174,55 +174,6 @@ TEST(Trace, keeps_the_newest_events) {
   EXPECT_LE(facts["events"], 42);  // with those that say what was stolen
 }
 
-TEST(Trace, is_of_a_process_that_was_attached_to) {
-  const TempDir directory;
-  Running loop({target("trace_ways"), "loop", "5"});
-  ASSERT_TRUE(loop.says("ready"));
-  Running tracer(superprofiler(directory, {"--trace", "-p", std::to_string(loop.pid())}));
-  ASSERT_TRUE(eventually([&] {
-    loop.write_input("x");
-    return read_file(directory / "run/trace.sp").size() > 4000;
-  }));
-  tracer.signal(SIGINT);
-  ASSERT_EQ(tracer.wait().exit_status(), 0);
-  const auto calls = calls_in(directory / "run");
-  ASSERT_TRUE(calls.contains("fib"));
-  Closings closings = calls.at("fib").closings;
-  EXPECT_GE(closings["returned"], 15U);
-  // Those that were open when it began, or ended.
-  EXPECT_LE(closings["entered-before"], 5U);
-  EXPECT_LE(closings["at-end"], 5U);
-  EXPECT_EQ(closings["unwound"] + closings["tail"], 0U);
-  EXPECT_EQ(what_was_left_behind(loop.pid()), "");
-  EXPECT_EQ(changed_text(loop.pid()), "");
-  loop.close_input();
-  EXPECT_EQ(loop.wait().exit_status(), 0);
-}
-
-TEST(Trace, has_the_returns_of_calls_that_were_open_at_the_attach) {
-  for (const char* const via : {"auto", "int3", "copy"}) {
-    const TempDir directory;
-    Running deep({target("trace_ways"), "deep-wait", "50"});
-    ASSERT_TRUE(deep.says("ready"));
-    Running tracer(
-        superprofiler(directory, {"--trace", "--via", via, "-p", std::to_string(deep.pid())}));
-    ASSERT_TRUE(eventually([&] {
-      deep.write_input("x");
-      return !read_file(directory / "run/trace.sp").empty();
-    }));
-    deep.write_input("\n");
-    ASSERT_TRUE(deep.says("51"));
-    tracer.signal(SIGINT);
-    ASSERT_EQ(tracer.wait().exit_status(), 0);
-    const auto calls = calls_in(directory / "run");
-    ASSERT_TRUE(calls.contains("waits_deep")) << via;
-    EXPECT_EQ(calls.at("waits_deep").closings, (Closings{{"entered-before", 51}})) << via;
-    EXPECT_GE(calls.at("leaf").closings.at("returned"), 51U) << via;
-    deep.close_input();
-    EXPECT_EQ(deep.wait().exit_status(), 0) << via;
-  }
-}
-
 TEST(Trace, reads_up_to_the_moment_when_superprofiler_is_killed) {
   const TempDir directory;
   Running loop({target("trace_ways"), "loop", "9"});

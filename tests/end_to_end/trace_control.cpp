@@ -144,8 +144,25 @@ TEST(TraceControl, a_trigger_switches_on_what_is_off) {
       {target("trace_ways"), "tails"}));
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
   EXPECT_EQ(closings_in(directory / "run"),
-            (std::map<std::string, std::uint64_t>{
-                {"second tail", 1}, {"third tail", 1}, {"leaf returned", 1}, {"last tail", 1}}));
+            (std::map<std::string, std::uint64_t>{{"main at-end", 1},
+                                                  {"second tail", 1},
+                                                  {"third tail", 1},
+                                                  {"leaf returned", 1},
+                                                  {"last tail", 1}}));
+}
+
+TEST(TraceControl, triggers_see_what_is_open_return) {
+  const TempDir directory;
+  Running tracer(superprofiler(directory, {"--trace", "--start-off", "--trigger", "leaf@on"},
+                               {target("trace_ways"), "deep-wait", "50"}));
+  ASSERT_TRUE(tracer.says("ready"));
+  tracer.write_input("x\n\n");
+  const Outcome outcome = tracer.wait();
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+  auto calls = closings_in(directory / "run");
+  EXPECT_EQ(calls["leaf returned"], 51U);
+  EXPECT_EQ(calls["waits_deep entered-before"], 51U);
+  EXPECT_EQ(calls["main entered-before"], 1U);
 }
 
 TEST(TraceControl, serves_clients_that_are_slow_or_die) {

@@ -61,6 +61,17 @@ json node_at(const json& root, const std::vector<std::string>& names) {
   return node;
 }
 
+/// The first node of that name, in preorder.
+json child_of(const json& node, const std::string& name) {
+  for (const json& callee : node.value("callees", json::array())) {
+    json found = callee.value("name", "") == name ? callee : child_of(callee, name);
+    if (!found.empty()) {
+      return found;
+    }
+  }
+  return json::object();
+}
+
 json tree_in(const std::string& directory) {
   return json::parse(read_file(directory + "/tree.json"), nullptr, false);
 }
@@ -147,6 +158,8 @@ TEST(Tree, attaches_and_leaves_nothing) {
   EXPECT_EQ(changed_text(server.pid()), "");
   const json file = tree_in(directory / "run");
   EXPECT_GT(calls_of(file["tree"], "fib"), 0U);
+  // It was called by a frame that was open at the attach.
+  EXPECT_EQ(calls_of(child_of(file["tree"], "main"), "fib"), calls_of(file["tree"], "fib"));
   EXPECT_EQ(sum(file["tree"], "nCalls"), number(file["calls"]["total"]));
 }
 

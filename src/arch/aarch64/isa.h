@@ -35,6 +35,7 @@ struct AArch64 {
   /// Functions of it can be copied (rewriter/copy_function.h).
   static constexpr bool kHasCopies = false;
   static constexpr std::uint64_t kRedZone = aarch64::kRedZone;
+  static constexpr std::uint64_t kPushedByCall = 0;
   static constexpr bool kHasCounterSegment = aarch64::kHasCounterSegment;
   static constexpr std::span<const std::byte> kBreakpoint = aarch64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = aarch64::kLongestRelocation;

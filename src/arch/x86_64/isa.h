@@ -39,6 +39,7 @@ struct X86_64 {
   /// Functions of it can be copied (rewriter/copy_function.h).
   static constexpr bool kHasCopies = true;
   static constexpr std::uint64_t kRedZone = x86_64::kRedZone;
+  static constexpr std::uint64_t kPushedByCall = 8;
   static constexpr bool kHasCounterSegment = x86_64::kHasCounterSegment;
   static constexpr std::span<const std::byte> kBreakpoint = x86_64::kBreakpoint;
   static constexpr std::size_t kLongestRelocation = x86_64::kLongestRelocation;

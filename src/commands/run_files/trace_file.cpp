@@ -154,10 +154,6 @@ std::vector<std::string> notes_of_trace(const TraceFile& trace, const profiler::
   if (std::string note = partly_traced_note(trace); !note.empty()) {
     notes.push_back(std::move(note));
   }
-  if (skipped.kinds > 0) {
-    notes.push_back(fmt::format("{} events are neither calls nor returns, and are left out",
-                                grouped(skipped.kinds)));
-  }
   if (skipped.frames > 0) {
     notes.push_back(
         fmt::format("{} calls are nested too deep, and are left out", grouped(skipped.frames)));

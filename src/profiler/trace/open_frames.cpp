@@ -32,8 +32,8 @@ void OpenFrames::add(const TraceEvent& event) {
   if (!is_timed(kind)) {
     if (kind == TraceEventKind::stolen) {
       stolen_ = std::max(stolen_, event.ticks);
-    } else if (!own_.take(event)) {
-      ++skipped_.kinds;
+    } else {
+      own_.take(event);
     }
     return;
   }
@@ -54,6 +54,9 @@ void OpenFrames::add(const TraceEvent& event) {
   } else if (kind == TraceEventKind::entry) {
     ++entries_;
     enter(on_stack_, event.function, event.sp(), false, argument);
+    stacks_[on_stack_].raise_highest(event.sp(), segment_);
+  } else if (kind == TraceEventKind::open) {
+    enter(on_stack_, event.function, event.sp(), true);
     stacks_[on_stack_].raise_highest(event.sp(), segment_);
   } else if (leaves(kind)) {
     leave(event.function, event.sp(),

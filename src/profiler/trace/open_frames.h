@@ -31,6 +31,7 @@ struct FrameBefore {
 ///                    none, f was entered before
 ///   tail (f, sp)     as a return, but the frame closes as tail
 ///   resumed (f, sp)  frames with entry sp < sp: unwound; on CPUs whose calls do not push, <=
+///   open (f, sp)     as an entry, but f was entered before the events began
 ///   stack n          the thread is on another stack; closes none
 ///   on, off, end     all frames close as at-end
 ///   lost             nothing closes; what was entered meanwhile is entered before. Whatever ends a
@@ -56,7 +57,6 @@ class OpenFrames {
   };
   /// What could not be made a call of.
   struct Skipped {
-    std::uint64_t kinds = 0;   // events of kinds that are not known
     std::uint64_t frames = 0;  // beyond kMostFrames
     std::uint64_t lost = 0;    // events that the trace says are lost
   };

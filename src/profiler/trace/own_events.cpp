@@ -11,16 +11,12 @@ namespace sp::profiler {
 using core::TraceEvent;
 using core::TraceEventKind;
 
-bool OwnEvents::take(const TraceEvent& event) {
+void OwnEvents::take(const TraceEvent& event) {
   if (event.kind() == TraceEventKind::value) {
     argument_ = event.function == 1 ? std::optional(event.ticks) : argument_;
-    return true;
-  }
-  if (event.kind() == TraceEventKind::data) {
+  } else {
     take_data(event);
-    return true;
   }
-  return false;
 }
 
 /// Without its event it stands at the beginning of what is left.

@@ -12,8 +12,8 @@ namespace sp::profiler {
 /// them, data to the program's own event before them.
 class OwnEvents {
  public:
-  /// False: the event is of another kind.
-  bool take(const core::TraceEvent& event);
+  /// A value, or data.
+  void take(const core::TraceEvent& event);
   /// Of the entry that comes now.
   [[nodiscard]] std::optional<std::uint64_t> take_argument();
   /// `event` is one of the program's own, of which data may follow.

@@ -46,6 +46,7 @@ struct TraceEvents {
 /// The event's `ticks` are a time.
 [[nodiscard]] constexpr bool is_timed(core::TraceEventKind kind) {
   switch (kind) {
+    case core::TraceEventKind::open:
     case core::TraceEventKind::entry:
     case core::TraceEventKind::ret:
     case core::TraceEventKind::tail:

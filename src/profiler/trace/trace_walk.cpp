@@ -102,7 +102,6 @@ void TraceWalk::look_for_frames_before() {
     for (const FrameBefore& frame : before_[thread]) {
       tracks_.emplace(thread, frame.stack);
     }
-    skipped_.kinds += frames.skipped().kinds;
     skipped_.frames += frames.skipped().frames;
     skipped_.lost += frames.skipped().lost;
   }

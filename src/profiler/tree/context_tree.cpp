@@ -82,7 +82,7 @@ void ContextTree::add(const core::TraceEventsTaken& taken) {
       }
       event.function = numbers[event.function];
     }
-    const bool is_entry = kind == core::TraceEventKind::entry;
+    const bool is_entry = kind == core::TraceEventKind::entry || kind == core::TraceEventKind::open;
     const bool is_known = event.ticks < sites.size();
     calls->add(event, !is_entry ? nullptr : is_known ? &sites[event.ticks] : &unknown);
   }

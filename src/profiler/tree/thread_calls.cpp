@@ -7,8 +7,9 @@ namespace sp::profiler {
 
 void ThreadCalls::add(const core::TraceEvent& event, const Site* site) {
   site_ = site;
+  is_open_ = event.kind() == core::TraceEventKind::open;
   frames_.add(event);
-  if (std::exchange(site_, nullptr) != nullptr) {
+  if (std::exchange(site_, nullptr) != nullptr && !is_open_) {
     // More frames are open than are kept.
     ++tallies_.calls;
     ++tallies_.collapsed;
@@ -34,6 +35,9 @@ void ThreadCalls::end(const TracedCall& call) {
 std::uint32_t ThreadCalls::enter(std::uint32_t parent, std::uint32_t function) {
   const ContextNodes::Placed placed = nodes_.child(parent, function, site_->call);
   site_ = nullptr;
+  if (is_open_) {
+    return placed.node;
+  }
   nodes_.count_call(placed.node);
   ++tallies_.calls;
   tallies_.folded += placed.place == ContextNodes::Place::folded ? 1U : 0U;

@@ -38,7 +38,7 @@ class ThreadCalls final : public CallVisitor {
         tallies_(tallies),
         frames_(0, rules, sources, *this) {}
 
-  /// `event.function` is a number of the tree's functions. `site`: of an entry.
+  /// `event.function` is a number of the tree's functions. `site`: of an entry or open frame.
   void add(const core::TraceEvent& event, const Site* site);
   void lose(std::uint64_t events) { frames_.lose(events); }
   /// The nodes that a sample of the thread has shown it in, outermost first: among them are those
@@ -60,6 +60,7 @@ class ThreadCalls final : public CallVisitor {
   std::map<std::uint32_t, std::vector<std::uint32_t>> open_;  // by stack: nodes of open frames
   std::vector<std::uint32_t> path_;
   const Site* site_ = nullptr;  // of the entry that is being added
+  bool is_open_ = false;        // it is a frame that was open before: no call
 };
 
 }  // namespace sp::profiler

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "core/address.h"
 #include "core/clock.h"
@@ -30,6 +31,13 @@ struct ForkOrigin {
   bool blocks_trap = false;      // the creator blocks SIGTRAP, as the program sees it
   bool clears_handlers = false;  // the task has no handlers (CLONE_CLEAR_SIGHAND)
   std::optional<CallFrame> collected_in{};  // of the exact instrument, --toggle-collect
+  /// With --trace: the calls that the creator is in, on the stack that it is on, outermost first.
+  struct OpenCall {
+    std::uint32_t function = 0;  // ProbedFunction::number
+    CallFrame frame;
+  };
+  std::vector<OpenCall> open_calls{};
+  core::AddressRange stack{};
 };
 
 /// Where new tasks come from: those that were announced by their creator's fork, vfork or clone

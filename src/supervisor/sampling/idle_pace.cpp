@@ -9,7 +9,7 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-constexpr core::Duration kWindow = std::chrono::milliseconds(50);
+constexpr core::Duration kIdleWindow = std::chrono::milliseconds(50);
 constexpr Seconds kMemory{0.5};
 /// Waking up with cold caches, and reading one more file.
 constexpr core::Duration kTick = std::chrono::microseconds(20);
@@ -26,7 +26,7 @@ void IdlePace::saw(core::TimePoint now, bool any, std::size_t scanned, core::Dur
     last_busy_ = now;
   }
   cost_ = kTick + kThread * static_cast<core::Duration::rep>(scanned);
-  if (now - share_at_ < kWindow) {
+  if (now - share_at_ < kIdleWindow) {
     return;
   }
   const Seconds window = now - share_at_;

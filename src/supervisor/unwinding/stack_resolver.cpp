@@ -48,6 +48,16 @@ core::Stack StackResolver::resolve(core::ProcessId process, pid_t tid, const cor
   return StackWalk(state_->cursor, space, state_->modules, raw).run(state_->options.max_frames);
 }
 
+std::vector<WalkedFrame> StackResolver::walk(core::ProcessId process, pid_t tid,
+                                             const core::RawStack& raw) {
+  AddressSpace& space = state_->space_of(process);
+  space.begin_sample(tid, state_->options.now());
+  std::vector<WalkedFrame> frames;
+  const core::Stack stack = StackWalk(state_->cursor, space, state_->modules, raw)
+                                .run(state_->options.max_frames, &frames);
+  return stack.end == core::StackEnd::root ? frames : std::vector<WalkedFrame>{};
+}
+
 core::ModuleOffset StackResolver::locate(core::ProcessId process, core::Address address) {
   const CodeRegion* region = state_->space_of(process).find_mapped(address);
   return region != nullptr

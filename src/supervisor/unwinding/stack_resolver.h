@@ -14,6 +14,7 @@
 #include "core/module.h"
 #include "core/stack.h"
 #include "supervisor/unwinding/address_space.h"
+#include "supervisor/unwinding/walked_frame.h"
 
 namespace sp::supervisor {
 
@@ -45,6 +46,10 @@ class StackResolver {
   /// `tid` is a thread of the process, the sampled one if it is alive. Never fails: a stack whose
   /// pc is in no known code has one frame, in a module of kind unknown.
   [[nodiscard]] core::Stack resolve(core::ProcessId process, pid_t tid, const core::RawStack& raw);
+  /// The same in the process's addresses, innermost first; empty if the stack was not walked to its
+  /// outermost frame.
+  [[nodiscard]] std::vector<WalkedFrame> walk(core::ProcessId process, pid_t tid,
+                                              const core::RawStack& raw);
 
   /// The module and offset of an address, by the process's last maps; reads none.
   [[nodiscard]] core::ModuleOffset locate(core::ProcessId process, core::Address address);

@@ -19,11 +19,14 @@ constexpr std::array<Strategy, 2> kFromReturnAddress = {unwind_by_cfi, unwind_by
 
 }  // namespace
 
-core::Stack StackWalk::run(std::size_t max_frames) {
+core::Stack StackWalk::run(std::size_t max_frames, std::vector<WalkedFrame>* walked) {
   core::Stack stack;
   constexpr std::size_t kUsualDepth = 32;
   stack.frames.reserve(kUsualDepth);
   while (add_frame(stack)) {
+    if (walked != nullptr) {
+      walked->push_back({frame_.pc(), frame_.sp(), frame_.is_return_address()});
+    }
     if (stack.frames.size() >= max_frames) {
       (void)frame_.end(core::StackEnd::too_deep);
       break;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "core/stack.h"
 #include "supervisor/unwinding/current_frame.h"
+#include "supervisor/unwinding/walked_frame.h"
 
 namespace sp::supervisor {
 
@@ -17,8 +19,8 @@ class StackWalk {
             const core::RawStack& raw)
       : modules_(modules), frame_(cursor, space, raw) {}
 
-  /// At most `max_frames` frames.
-  [[nodiscard]] core::Stack run(std::size_t max_frames);
+  /// At most `max_frames` frames, which are added to `walked`, too, if that is not null.
+  [[nodiscard]] core::Stack run(std::size_t max_frames, std::vector<WalkedFrame>* walked = nullptr);
 
  private:
   bool add_frame(core::Stack& stack);

@@ -59,7 +59,7 @@ core::TracedFunction<Address> described(const ProbedFunction& function) {
 void number_sites(core::FunctionsTraced& batch) {
   std::unordered_map<std::uint64_t, std::uint64_t> numbers;
   for (core::TraceEvent& event : batch.events) {
-    if (event.kind() == TraceEventKind::entry) {
+    if (event.kind() == TraceEventKind::entry || event.kind() == TraceEventKind::open) {
       const auto [known, is_new] = numbers.try_emplace(event.ticks, batch.sites.size());
       if (is_new) {
         batch.sites.emplace_back(event.ticks);
@@ -87,7 +87,8 @@ void name_functions(ProbedCode& code, core::FunctionsTraced& batch) {
 
 }  // namespace
 
-ThreadTrace& FunctionTrace::trace_of(const Tracee& tracee, Address sp, core::TimePoint now) {
+ThreadTrace& FunctionTrace::trace_of(const Tracee& tracee, Address sp, core::TimePoint now,
+                                     core::AddressRange known_stack) {
   ProbedThread& thread = probed_thread(tracee);
   TraceState& state = *probed_code(*tracee.process).trace();
   if (thread.trace == nullptr) {
@@ -102,7 +103,9 @@ ThreadTrace& FunctionTrace::trace_of(const Tracee& tracee, Address sp, core::Tim
     }
   }
   if (!thread.trace->is_on_known_stack(sp)) {
-    const StackRange stack = stack_around(tracee.id.tid, sp, state.looks_for_stacks);
+    const StackRange stack = known_stack.contains(sp)
+                                 ? StackRange{known_stack, false}
+                                 : stack_around(tracee.id.tid, sp, state.looks_for_stacks);
     thread.trace->use_stack(stack.mapped, stack.grows);
   }
   return *thread.trace;
@@ -129,6 +132,7 @@ void FunctionTrace::note(Tracee& tracee, const BreakpointSite& site, Address sp,
   const Address at = site.instruction.address;
   const TracePlace place =
       trace_place(code.functions(), function, function.unresolved, block.start, block.last);
+  thread.last_place = at;
   thread.sp_of_last_place = sp;
   const bool is_again = thread.comes_again == ProbedThread::ComesAgain{at, sp};
   if (is_again) {

@@ -15,6 +15,7 @@
 #include "supervisor/channels/outbox.h"
 #include "supervisor/channels/trace_requests.h"
 #include "supervisor/copies/tick_clock.h"
+#include "supervisor/instruments/fork_origins.h"
 #include "supervisor/instruments/probes/probed_code.h"
 #include "supervisor/instruments/probes/thread_trace.h"
 #include "supervisor/instruments/probes/trace_learning.h"
@@ -61,9 +62,16 @@ class FunctionTrace {
   /// With --learn; it outlives this.
   void tell(TraceLearning& learning) { learning_ = &learning; }
   [[nodiscard]] const TraceTriggers& triggers() const { return triggers_; }
-  /// Called in the hit that is to switch the trace on or off.
-  void on_switch(std::function<void(core::TraceAction)> action) { switch_ = std::move(action); }
+  /// Called to switch the trace on or off: in the hit of a thread's entry, or with null.
+  using Switch = std::function<void(core::TraceAction, const Tracee* hit)>;
+  void on_switch(Switch action) { switch_ = std::move(action); }
 
+  /// The thread is in a function that it has entered before it was traced: ThreadTrace::open().
+  /// `stack`: which it is on, if that is known.
+  void note_open(const Tracee& tracee, std::uint32_t function, const CallFrame& frame,
+                 core::TimePoint now, core::AddressRange stack = {}) {
+    trace_of(tracee, frame.sp, now, stack).open(function, frame.sp, now, frame.returns_to);
+  }
   /// The thread is about to execute the instruction at a breakpoint.
   void look_at(const Tracee& tracee, const BreakpointSite& site,
                const ptrace::Registers& registers);
@@ -96,14 +104,15 @@ class FunctionTrace {
 
   static void steal(const Tracee& tracee, core::Duration time, core::TimePoint since);
   [[nodiscard]] bool is_learning() const { return learning_ != nullptr && learning_->is_on(); }
-  [[nodiscard]] ThreadTrace& trace_of(const Tracee& tracee, core::Address sp, core::TimePoint now);
+  [[nodiscard]] ThreadTrace& trace_of(const Tracee& tracee, core::Address sp, core::TimePoint now,
+                                      core::AddressRange known_stack = {});
   void note_entry(Tracee& tracee, const ProbedFunction& function, ThreadTrace& trace,
                   core::Address sp, core::TimePoint now);
   /// Tells the trace if the call that it is about to enter is that of a signal's handler.
   static void look_for_handler(const Tracee& tracee, ThreadTrace& trace, core::Address returns_to);
   /// Sets off what the calls that have ended are to set off.
   void note_ended(ProbedCode& code, ThreadTrace& trace);
-  void ask(const std::vector<core::TraceAction>& actions);
+  void ask(const std::vector<core::TraceAction>& actions, const Tracee* hit);
   void note_exit(Tracee& tracee, ProbedFunction& function, const BreakpointSite& site,
                  core::Address sp, core::Address to, core::TimePoint now);
   void note_event(const Tracee& tracee, const EventPlace& place, core::Address sp,
@@ -121,7 +130,7 @@ class FunctionTrace {
   TraceLearning* learning_ = nullptr;
   TraceeTable* tracees_ = nullptr;
   TickClock ticks_;
-  std::function<void(core::TraceAction)> switch_;
+  Switch switch_;
   std::atomic<std::uint64_t> events_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> too_hot_{0};

@@ -48,7 +48,8 @@ void FunctionTrace::note_entry(Tracee& tracee, const ProbedFunction& function, T
   if (function.triggers != 0) {
     // A call that switches it on is the first one, and one that switches it off is left out.
     ask(triggers_.on_entry(function.triggers, trace.depth_of(function.number, sp) + 1,
-                           thread.arguments));
+                           thread.arguments),
+        &tracee);
   }
   look_for_handler(tracee, trace, thread.returns_to);
   trace.enter(function.number, sp, now, thread.returns_to,
@@ -75,17 +76,17 @@ void FunctionTrace::look_for_handler(const Tracee& tracee, ThreadTrace& trace, A
 
 void FunctionTrace::note_ended(ProbedCode& code, ThreadTrace& trace) {
   for (const ThreadTrace::EndedCall& call : trace.take_ended()) {
-    ask(triggers_.on_end(code.function(call.function).triggers, call.depth, call.took));
+    ask(triggers_.on_end(code.function(call.function).triggers, call.depth, call.took), nullptr);
     if (is_learning()) {
       learning_->note_ended(code, call);
     }
   }
 }
 
-void FunctionTrace::ask(const std::vector<core::TraceAction>& actions) {
+void FunctionTrace::ask(const std::vector<core::TraceAction>& actions, const Tracee* hit) {
   for (const core::TraceAction action : actions) {
     if (action == core::TraceAction::on || action == core::TraceAction::off) {
-      switch_(action);
+      switch_(action, hit);
     } else {
       requests_.ask({action, 0});
     }

@@ -8,8 +8,10 @@
 #include <span>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "arch/native.h"
+#include "supervisor/instruments/probes/frames_before.h"
 #include "supervisor/instruments/probes/stack_search.h"
 #include "supervisor/linux/proc_files.h"
 #include "supervisor/linux/ptrace.h"
@@ -59,14 +61,16 @@ class OpenFunctions {
 
 }  // namespace
 
-void instrument_open_functions(ProbedCode& code, TraceeTable& tracees, const Tracee& stopped) {
-  const auto maps = read_proc(fmt::format("/proc/{}/maps", stopped.id.tid));
-  const auto world = WorldStop::stop(tracees, stopped, kLongestWorldStop);
-  if (!maps || !world) {
+void instrument_open_functions(ProbedCode& code, TraceeTable& tracees, const Tracee& stopped,
+                               bool in_hit) {
+  const auto text = read_proc(fmt::format("/proc/{}/maps", stopped.id.tid));
+  auto world = WorldStop::stop(tracees, stopped, kLongestWorldStop);
+  if (!text || !world) {
     return;
   }
+  std::vector<core::Mapping> maps = core::parse_maps(*text);
   OpenFunctions open(code);
-  StackSearch search(code, core::parse_maps(*maps), [&](Address word) { open.note_word(word); });
+  StackSearch search(code, maps, [&](Address word) { open.note_word(word); });
   for (const Tracee* const tracee : tracees.in(code)) {
     const auto registers =
         world->holds(tracee->id.tid) ? ptrace::registers(tracee->id.tid) : core::fail("");
@@ -79,6 +83,10 @@ void instrument_open_functions(ProbedCode& code, TraceeTable& tracees, const Tra
   }
   for (const Address place : open.places()) {
     code.instrument_function(std::span(&place, 1), std::nullopt);
+  }
+  // From here on who wakes does not return unseen.
+  if (code.trace() && code.trace()->recorder != nullptr && world->stop_woken(kLongestWorldStop)) {
+    note_frames_before(code, tracees, *world, std::move(maps), stopped, in_hit);
   }
 }
 

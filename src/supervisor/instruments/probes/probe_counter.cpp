@@ -76,7 +76,7 @@ void ProbeCounter::begin_process(TracedProcess& process, pid_t tid, bool from_st
   if (named_ == 0) {
     named_ = process.id.pid;
   }
-  process.is_named = options_.keep_hot_probes || calls_ || process.id.pid == named_;
+  process.is_named = options_.keep_hot_probes || calls_ || trace_ || process.id.pid == named_;
   // That SIGTRAP is ignored only our handler can still do: exec has reset what was in its place.
   process.from_start = from_start && (process.is_named || process.ignores_sigtrap);
   maintenance_.note_program();
@@ -129,20 +129,10 @@ void ProbeCounter::before_exec(Tracee& caller, pid_t tid) {
   caller.process->ignores_sigtrap = ignores_trap(*caller.process);
 }
 
-ForkOrigin ProbeCounter::origin_of(const Tracee& parent) const {
-  const ProbedThread& thread = probed_thread(parent);
-  return {std::static_pointer_cast<InstrumentedCode>(parent.process->code_state), 0,
-          thread.mask.blocks_trap(), thread.clears_handlers};
-}
-
 void ProbeCounter::add_thread(Tracee& tracee, bool counted) {
   auto thread = std::make_unique<ProbedThread>();
   thread->counted = counted;
   tracee.thread_state = std::move(thread);
-}
-
-void ProbeCounter::inherit(Tracee& tracee, const ForkOrigin& origin) {
-  probed_thread(tracee).mask.inherit_mask(tracee.id.tid, origin.blocks_trap);
 }
 
 // ---- stops

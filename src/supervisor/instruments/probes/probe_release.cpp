@@ -28,10 +28,39 @@ void ProbeCounter::connect_trace() {
   if (promotion_.is_wanted()) {
     trace_->use_copies(tracees_);
   }
-  trace_->on_switch([this](core::TraceAction action) { switch_->on_trigger(action); });
+  trace_->on_switch(
+      [this](core::TraceAction action, const Tracee* hit) { switch_->on_trigger(action, hit); });
   if (options_.learn_for) {
     learning_.emplace(*options_.learn_for, *options_.analysis, costs_, tracees_);
     trace_->tell(*learning_);
+  }
+}
+
+ForkOrigin ProbeCounter::origin_of(const Tracee& parent) const {
+  const ProbedThread& thread = probed_thread(parent);
+  ForkOrigin origin{std::static_pointer_cast<InstrumentedCode>(parent.process->code_state), 0,
+                    thread.mask.blocks_trap(), thread.clears_handlers};
+  const auto& state = probed_code(*parent.process).trace();
+  if (state && state->recorder != nullptr) {
+    (void)state->recorder->read_copies(parent, true);
+  }
+  if (thread.trace != nullptr) {
+    origin.stack = thread.trace->stack();
+    for (const ThreadTrace::OpenCall& call : thread.trace->open_on_stack()) {
+      origin.open_calls.push_back({call.function, {call.sp, call.site}});
+    }
+  }
+  return origin;
+}
+
+void ProbeCounter::inherit(Tracee& tracee, const ForkOrigin& origin) {
+  probed_thread(tracee).mask.inherit_mask(tracee.id.tid, origin.blocks_trap);
+  const auto& code = tracee.process->code_state;
+  const bool has_copy = code != nullptr && code != origin.code;
+  if (trace_ && has_copy && probed_thread(tracee).counted && probed_code(*tracee.process).trace()) {
+    for (const auto& [function, frame] : origin.open_calls) {
+      trace_->note_open(tracee, function, frame, core::Clock::now(), origin.stack);
+    }
   }
 }
 

@@ -84,6 +84,7 @@ struct ProbedThread : ThreadState {
     bool operator==(const ComesAgain&) const = default;
   };
   ComesAgain comes_again;
+  core::Address last_place;  // of a trace, at which it had a hit
   core::Address sp_of_last_place;
   core::TimePoint last_event;  // that a copy has written
   /// The call that it steps over takes the right to write to code there.

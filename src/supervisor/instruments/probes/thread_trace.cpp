@@ -26,11 +26,11 @@ void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, 
   if (std::exchange(handler_comes_, false) && is_first_there) {
     handlers_on_ = stack_;
   }
-  std::vector<Frame>& frames = open();
+  std::vector<Frame>& frames = this->frames();
   while (!frames.empty() && frames.back().sp <= sp) {
     pop(frames, at);
   }
-  Frame frame{.function = function, .sp = sp, .begin = at, .stolen = stolen_};
+  Frame frame{.function = function, .sp = sp, .site = site, .begin = at, .stolen = stolen_};
   if (limits_.max_depth == 0 || frames.size() < limits_.max_depth) {
     frame.begins = next();
     frame.written_stolen = written_stolen_;
@@ -43,6 +43,33 @@ void ThreadTrace::enter(std::uint32_t function, Address sp, core::TimePoint at, 
   }
   frame.is_watched = is_watched;
   frame.depth = is_watched ? depth_of(function, sp) + 1 : 0;
+  frames.push_back(frame);
+}
+
+void ThreadTrace::open(std::uint32_t function, Address sp, core::TimePoint at, Address site) {
+  settle(at);
+  leave_handlers(at);
+  std::vector<Frame>& frames = this->frames();
+  const bool has_calls = std::any_of(frames.begin(), frames.end(), [](const Frame& frame) {
+    return frame.is_written && !frame.is_before;
+  });
+  if (has_calls || is_paused_) {
+    return;
+  }
+  while (!frames.empty() && frames.back().sp <= sp) {
+    pop(frames, at);
+  }
+  // Nobody knows for how long it has been open: it is not short.
+  Frame frame{.function = function,
+              .sp = sp,
+              .site = site,
+              .begin = at - limits_.min_duration,
+              .stolen = stolen_};
+  frame.is_written =
+      (limits_.max_depth == 0 || frames.size() < limits_.max_depth) &&
+      write(TraceEventKind::open, function, sp, limits_.has_sites ? site.value() : ticks(at));
+  frame.is_before = true;
+  frame.event = next() - 1;
   frames.push_back(frame);
 }
 
@@ -79,7 +106,7 @@ void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_par
                         core::TimePoint at) {
   settle(at);
   leave_handlers(at);
-  std::vector<Frame>& frames = open();
+  std::vector<Frame>& frames = this->frames();
   while (!frames.empty() && frames.back().sp < sp) {
     pop(frames, at);
   }
@@ -114,7 +141,7 @@ void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_par
 void ThreadTrace::resume(std::uint32_t function, Address sp, core::TimePoint at) {
   settle(at);
   leave_handlers(at);
-  std::vector<Frame>& frames = open();
+  std::vector<Frame>& frames = this->frames();
   while (!frames.empty() && frames.back().sp < sp) {
     pop(frames, at);
   }

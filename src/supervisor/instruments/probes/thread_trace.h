@@ -37,6 +37,10 @@ class ThreadTrace {
   /// `argument`: its first one, if that is logged.
   void enter(std::uint32_t function, core::Address sp, core::TimePoint at, core::Address site = {},
              bool is_watched = false, std::optional<std::uint64_t> argument = {});
+  /// The function was entered before the thread was traced, and its frame is open, within those
+  /// that were told before it. Nothing happens if a call that was entered since is open on the
+  /// stack.
+  void open(std::uint32_t function, core::Address sp, core::TimePoint at, core::Address site);
   /// The next entry is the kernel's call of a signal's handler.
   void expect_handler() { handler_comes_ = true; }
   /// Which function returns there: one that a part of it returns from is the caller's innermost.
@@ -103,6 +107,15 @@ class ThreadTrace {
   /// smaller.
   void use_stack(core::AddressRange mapped, bool grows);
 
+  struct OpenCall {
+    std::uint32_t function = 0;
+    core::Address sp;
+    core::Address site;
+  };
+  /// Those on the stack that the thread is on, outermost first.
+  [[nodiscard]] std::vector<OpenCall> open_on_stack() const;
+  [[nodiscard]] core::AddressRange stack() const { return stacks_[stack_].mapped; }
+
   [[nodiscard]] core::ProcessId process() const { return process_; }
   [[nodiscard]] core::ThreadId thread() const { return thread_; }
   [[nodiscard]] std::size_t size() const { return events_.size(); }
@@ -118,6 +131,7 @@ class ThreadTrace {
   struct Frame {
     std::uint32_t function = 0;
     core::Address sp;
+    core::Address site;  // where it returns to, if that is known
     core::TimePoint begin;
     core::Duration stolen{};  // by then
     bool is_written = false;
@@ -138,7 +152,7 @@ class ThreadTrace {
 
   void close(core::TraceEventKind kind, std::uint32_t function, bool is_part, core::Address sp,
              core::TimePoint at);
-  [[nodiscard]] std::vector<Frame>& open() { return stacks_[stack_].open; }
+  [[nodiscard]] std::vector<Frame>& frames() { return stacks_[stack_].open; }
   /// Stops that had begun by then are stolen time.
   void settle(core::TimePoint at) {
     for (; !stops_.empty() && stops_.front().first <= at; stops_.pop_front()) {

@@ -26,6 +26,14 @@ bool ThreadTrace::is_on_known_stack(Address sp) {
   return true;
 }
 
+std::vector<ThreadTrace::OpenCall> ThreadTrace::open_on_stack() const {
+  std::vector<OpenCall> calls;
+  for (const Frame& frame : stacks_[stack_].open) {
+    calls.push_back({frame.function, frame.sp, frame.site});
+  }
+  return calls;
+}
+
 void ThreadTrace::use_stack(core::AddressRange mapped, bool grows) {
   const auto free = std::find_if(stacks_.begin(), stacks_.end(), [&](const Stack& stack) {
     return stack.mapped.size() == 0 || (grows && stack.mapped.end == mapped.end);

@@ -36,6 +36,7 @@ struct TraceState {
   core::Duration looks_for_stacks{};  // what they have cost
   bool is_off = false;                // see trace_switch.h
   bool is_to_be_on = false;           // at the next stop that permits it
+  bool looks_for_open = false;        // functions then: it has been switched on
   bool was_off = false;               // events begin in the middle of the program
   std::uint32_t switches_on = 0;      // bits: the triggers whose functions have places while off
   CallCounter* calls = nullptr;       // `count`, which has no recorder

@@ -7,6 +7,7 @@
 
 #include "arch/native.h"
 #include "supervisor/breakpoints/trap_handler.h"
+#include "supervisor/instruments/probes/open_functions.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 #include "supervisor/instruments/probes/trace_placing.h"
 #include "supervisor/instruments/trap_origin.h"
@@ -18,17 +19,18 @@ namespace {
 
 using core::TraceAction;
 
-/// Which thread of a process to stop: one that runs, since it wakes nobody.
-Tracee* thread_to_stop(const std::vector<Tracee*>& threads) {
+/// Stops one of the threads: one that runs, if there is any, since that wakes nobody.
+void stop_one(const std::vector<Tracee*>& threads) {
   Tracee* any = nullptr;
-  for (Tracee* const thread : threads) {
-    const auto stat = thread->group_stopped ? std::nullopt : read_stat(thread->id.tid);
-    if (stat && stat->state == 'R') {
-      return thread;
-    }
-    any = stat && stat->state != 'Z' ? thread : any;
+  bool runs = false;
+  for (auto thread = threads.begin(); thread != threads.end() && !runs; ++thread) {
+    const auto stat = (*thread)->group_stopped ? std::nullopt : read_stat((*thread)->id.tid);
+    any = stat && stat->state != 'Z' ? *thread : any;
+    runs = stat && stat->state == 'R';
   }
-  return any;
+  if (any != nullptr) {
+    (void)interrupt(*any);
+  }
 }
 
 /// It is held in front of the report of a fork: the child gets the mask that the thread
@@ -82,7 +84,7 @@ std::vector<std::shared_ptr<TracedProcess>> TraceSwitch::processes() const {
   return found;
 }
 
-void TraceSwitch::serve(const core::TraceRequest& request) {
+void TraceSwitch::serve(const core::TraceRequest& request, const Tracee* hit) {
   const TraceAction action = request.action;
   const bool was_on = is_on_;
   if (action == TraceAction::off) {
@@ -95,7 +97,7 @@ void TraceSwitch::serve(const core::TraceRequest& request) {
     ProbedCode& code = probed_code(*process);
     switch (action) {
       case TraceAction::on:
-        switch_on(*process);
+        switch_on(*process, hit);
         break;
       case TraceAction::off:
         switch_off(*process);
@@ -200,9 +202,9 @@ void TraceSwitch::remove_all(const TracedProcess& process, bool at_end) {
   }
 }
 
-void TraceSwitch::on_trigger(TraceAction action) {
+void TraceSwitch::on_trigger(TraceAction action, const Tracee* hit) {
   if (action == TraceAction::on || stands_by()) {
-    serve({action, 0, {}, "a trigger"});
+    serve({action, 0, {}, "a trigger"}, hit);
     return;
   }
   for (const auto& process : processes()) {
@@ -214,7 +216,7 @@ void TraceSwitch::on_trigger(TraceAction action) {
       {action, 0, {}, "a trigger"});  // threads have to be held, which no hit can do
 }
 
-void TraceSwitch::switch_on(TracedProcess& process) {
+void TraceSwitch::switch_on(TracedProcess& process, const Tracee* hit) {
   ProbedCode& code = probed_code(process);
   TraceState& state = *code.trace();
   if (state.is_over || !state.is_off || state.is_to_be_on) {
@@ -222,20 +224,22 @@ void TraceSwitch::switch_on(TracedProcess& process) {
   }
   if (stands_by() && code.trap_handler().tried) {
     put_all_places(code);  // nothing else has changed
-    return;
+    if (hit != nullptr && hit->process->code_state == process.code_state) {
+      instrument_open_functions(code, parts_.tracees, *hit, true);
+      return;
+    }
+    state.looks_for_open = true;
+  } else {
+    state.is_to_be_on = true;
   }
-  state.is_to_be_on = true;
-  Tracee* const thread = thread_to_stop(parts_.tracees.in(code));
-  if (thread != nullptr) {
-    (void)interrupt(*thread);
-  }
+  stop_one(parts_.tracees.in(code));
 }
 
 void TraceSwitch::on_stop(Tracee& tracee) {
   TracedProcess& process = *tracee.process;
   ProbedCode& code = probed_code(process);
   TraceState& state = *code.trace();
-  if (!state.is_to_be_on) {
+  if (!state.is_to_be_on && !state.looks_for_open) {
     return;
   }
   const auto registers = ptrace::registers(tracee.id.tid);
@@ -245,20 +249,28 @@ void TraceSwitch::on_stop(Tracee& tracee) {
       postpone_calls(tracee.id.tid)) {
     return;
   }
+  if (std::exchange(state.looks_for_open, false) && !state.is_to_be_on) {
+    instrument_open_functions(code, parts_.tracees, tracee);
+    return;
+  }
   state.is_to_be_on = false;
   code.enable();
   process.is_named = true;
-  if (!code.trap_handler().tried) {
+  const bool is_first = !code.trap_handler().tried;
+  if (is_first) {
     process.from_start = false;  // it has run without us
     state.is_off = false;
-    parts_.maintenance.run(tracee, false);
-  } else if (parts_.modules.begin_again(tracee)) {
+  }
+  if (is_first || parts_.modules.begin_again(tracee)) {
     parts_.maintenance.run(tracee, false);
   } else {
     parts_.maintenance.give_up(tracee, "handles SIGTRAP by now");
   }
   if (code.may_insert()) {
     put_all_places(code);
+    if (!is_first) {
+      instrument_open_functions(code, parts_.tracees, tracee);
+    }
   }
   tell_state();
 }

@@ -37,9 +37,9 @@ class TraceSwitch {
   [[nodiscard]] TraceState new_state() const;
   /// Before anything is inserted.
   void begin(ProbedCode& code) const;
-  void serve(const core::TraceRequest& request);
-  /// A call is to switch it on or off; in the hit of that.
-  void on_trigger(core::TraceAction action);
+  void serve(const core::TraceRequest& request) { serve(request, nullptr); }
+  /// A call is to switch it on or off. `hit`: FunctionTrace::on_switch().
+  void on_trigger(core::TraceAction action, const Tracee* hit);
   /// Removes every breakpoint, and sees to it that threads have their own masks. Inserts none from
   /// then on. No stop is being handled. `at_end`: the threads are to be detached.
   void remove_all(const TracedProcess& process, bool at_end);
@@ -53,9 +53,10 @@ class TraceSwitch {
  private:
   /// One process of each address space.
   [[nodiscard]] std::vector<std::shared_ptr<TracedProcess>> processes() const;
+  void serve(const core::TraceRequest& request, const Tracee* hit);
   static void patch(ProbedCode& code, const core::TraceRequest& request);
   void switch_off(const TracedProcess& process);
-  void switch_on(TracedProcess& process);
+  void switch_on(TracedProcess& process, const Tracee* hit);
   void put_all_places(ProbedCode& code);
   void tell_state();
   /// While it is off some functions have places.

@@ -195,6 +195,21 @@ TEST(OpenFrames, that_were_entered_before_open_where_the_trace_begins) {
                    " x 25-26 self 1 returned", "m 10-30 self 9 entered-before"}));
 }
 
+TEST(OpenFrames, that_are_told_as_open_were_entered_before) {
+  const auto open = [](std::uint32_t function, std::uint64_t sp) {
+    return traced(TraceEventKind::open, 10, function, sp);
+  };
+  EXPECT_EQ(calls({open(kMain, 0x700), open(kOuter, 0x600), entry(12, kInner, 0x500),
+                   ret(14, kInner, 0x500), ret(20, kOuter, 0x600), entry(25, kOdd, 0x600)}),
+            (Lines{"  i 12-14 self 2 returned", " o 10-20 self 8 entered-before",
+                   " x 25-25 self 0 at-end", "m 10-25 self 5 at-end"}));
+  // What only returns tell of is around them, or has no duration.
+  EXPECT_EQ(calls({traced(TraceEventKind::on, 9), open(kOuter, 0x600), ret(12, kInner, 0x500),
+                   ret(20, kOuter, 0x600), ret(30, kMain, 0x700)}),
+            (Lines{"  i 12-12 self 0 entered-before", " o 10-20 self 10 entered-before",
+                   "m 9-30 self 11 entered-before"}));
+}
+
 TEST(OpenFrames, that_were_entered_before_may_leave_by_a_tail_call) {
   EXPECT_EQ(calls({tail(5, kOuter, 0x600), entry(5, kInner, 0x600), ret(6, kInner, 0x600),
                    ret(9, kMain, 0x700)}),
@@ -298,13 +313,6 @@ TEST(OpenFrames, compare_positions_across_the_bits_that_are_kept) {
   EXPECT_EQ(calls({entry(1, kMain, kWrap + 0x80), entry(2, kOuter, kWrap - 0x80),
                    ret(3, kOuter, kWrap - 0x80), ret(4, kMain, kWrap + 0x80)}),
             (Lines{" o 2-3 self 1 returned", "m 1-4 self 2 returned"}));
-}
-
-TEST(OpenFrames, count_events_of_other_kinds) {
-  Trial trial;
-  EXPECT_EQ(trial.calls({entry(1, kMain, 0x700), TraceEvent{5, 0, 0}, ret(4, kMain, 0x700)}),
-            (Lines{"m 1-4 self 3 returned"}));
-  EXPECT_EQ(trial.skipped.kinds, 1U);
 }
 
 }  // namespace

@@ -91,6 +91,24 @@ TEST(ThreadTrace, writes_returns_of_what_was_entered_before) {
   EXPECT_EQ(text(trace.take().events), "-4");
 }
 
+TEST(ThreadTrace, writes_what_was_open_before_once_and_never_calls_it_short) {
+  TraceLimits limits;
+  limits.min_duration = microseconds(5);
+  ThreadTrace trace = trace_with(limits);
+  trace.open(1, kSp, at(0), {});
+  trace.open(2, kSp - 32, at(0), {});
+  trace.enter(3, kSp - 64, at(1));
+  trace.open(1, kSp, at(1), {});  // told again
+  trace.leave(3, false, kSp - 64, at(1));
+  trace.leave(2, false, kSp - 32, at(2));
+  const auto taken = trace.take();
+  EXPECT_EQ(text(taken.events), "?1 ?2 -2");
+  EXPECT_EQ(taken.events.front().kind(), TraceEventKind::open);
+  trace.clear(at(3));
+  trace.leave(1, false, kSp, at(4));
+  EXPECT_EQ(text(trace.take().events), "?0 -1");
+}
+
 TEST(ThreadTrace, leaves_short_calls_out_with_their_callees) {
   TraceLimits limits;
   limits.min_duration = microseconds(5);
