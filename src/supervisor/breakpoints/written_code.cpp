@@ -37,9 +37,14 @@ std::vector<BreakpointSite*> find_overwritten(const TargetMemory& memory,
   std::vector<std::byte> there(kMost);
   for (auto first = inserted.begin(); first != inserted.end();) {
     const core::Address begin = (*first)->instruction.address;
-    const auto last = std::find_if(first, inserted.end(), [&](const BreakpointSite* site) {
-      return site->instruction.address - begin + Native::kBreakpoint.size() > kMost;
-    });
+    auto last = std::next(first);
+    // What is far from the one before may be behind memory that cannot be read.
+    while (last != inserted.end() &&
+           (*last)->instruction.address - (*std::prev(last))->instruction.address <
+               core::kPageSize &&
+           (*last)->instruction.address - begin + Native::kBreakpoint.size() <= kMost) {
+      ++last;
+    }
     const std::size_t size =
         memory.read(begin, std::span(there).first((*std::prev(last))->instruction.address - begin +
                                                   Native::kBreakpoint.size()));
