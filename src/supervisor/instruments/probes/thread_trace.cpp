@@ -117,7 +117,9 @@ void ThreadTrace::close(TraceEventKind kind, std::uint32_t function, bool is_par
   const Frame frame = frames.back();
   pop(frames, at);
   const core::Duration took = (at - frame.begin) - (stolen_ - frame.stolen);
-  const bool is_short = limits_.min_duration > core::Duration{} && took < limits_.min_duration;
+  const bool was_open = frame.is_written && frame.is_before;
+  const bool is_short =
+      !was_open && limits_.min_duration > core::Duration{} && took < limits_.min_duration;
   if (!frame.is_written && !(frame.is_before && !is_short)) {
     if (frame.is_lost) {
       leave_hole(1);

@@ -100,13 +100,14 @@ TEST(ThreadTrace, writes_what_was_open_before_once_and_never_calls_it_short) {
   trace.enter(3, kSp - 64, at(1));
   trace.open(1, kSp, at(1), {});  // told again
   trace.leave(3, false, kSp - 64, at(1));
+  trace.add_stolen(microseconds(3));  // as much as has passed, and more
   trace.leave(2, false, kSp - 32, at(2));
   const auto taken = trace.take();
-  EXPECT_EQ(text(taken.events), "?1 ?2 -2");
+  EXPECT_EQ(text(taken.events), "?1 ?2 ~ -2");
   EXPECT_EQ(taken.events.front().kind(), TraceEventKind::open);
   trace.clear(at(3));
   trace.leave(1, false, kSp, at(4));
-  EXPECT_EQ(text(trace.take().events), "?0 -1");
+  EXPECT_EQ(text(trace.take().events), "~ ?0 -1");
 }
 
 TEST(ThreadTrace, leaves_short_calls_out_with_their_callees) {
