@@ -26,8 +26,6 @@ using std::chrono::milliseconds;
 /// Threads may take so long to stop, and all that is done while they are stopped so long.
 constexpr core::Duration kStopLimit = milliseconds(2);
 constexpr core::Duration kHoldLimit = milliseconds(5);
-/// As much of a stack is copied at first; the whole is little for most threads.
-constexpr std::size_t kFirstCopy = std::size_t{16} << 10U;
 constexpr std::size_t kDeepest = std::size_t{1} << 20U;
 
 /// What is known of a thread, and the event with its stack.
@@ -223,14 +221,8 @@ void Dumper::copy_sleeper(pid_t tid, const BlockedCall& call) {
 }
 
 core::RawStack Dumper::copy_whole(pid_t tid, core::RawStack raw) const {
-  for (std::size_t size = kFirstCopy; size <= kDeepest; size *= 4) {
-    raw.bytes.resize(size);
-    copy_stack(tid, raw);
-    if (raw.bytes.size() < size || (held_ > 0 && !has_time())) {
-      break;
-    }
-  }
-  return raw;
+  return copy_whole_stack(tid, std::move(raw), kDeepest,
+                          [this] { return held_ == 0 || has_time(); });
 }
 
 void Dumper::send(Outbox& outbox) {

@@ -23,6 +23,19 @@ void copy_stack(pid_t tid, core::RawStack& raw) {
   raw.bytes.resize(copied);
 }
 
+core::RawStack copy_whole_stack(pid_t tid, core::RawStack raw, std::size_t deepest,
+                                const std::function<bool()>& goes_on) {
+  constexpr std::size_t kFirst = std::size_t{16} << 10U;  // the whole is little for most threads
+  for (std::size_t size = kFirst; size <= deepest; size *= 4) {
+    raw.bytes.resize(size);
+    copy_stack(tid, raw);
+    if (raw.bytes.size() < size || !goes_on()) {
+      break;
+    }
+  }
+  return raw;
+}
+
 core::RawStack copy_sleeping_stack(pid_t tid, const BlockedCall& call, std::size_t bytes) {
   core::RawStack raw;
   raw.registers = arch::Native::to_dwarf({});

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "core/address.h"
@@ -20,6 +21,10 @@ namespace sp::supervisor {
 /// has space for. raw.registers must be set. If the red zone is not mapped (sp is close to the
 /// lower end of the mapping), the copy begins at sp.
 void copy_stack(pid_t tid, core::RawStack& raw);
+/// All of the stack above `raw.registers.sp`, up to `deepest` bytes, in copies that grow for as
+/// long as `goes_on()`.
+[[nodiscard]] core::RawStack copy_whole_stack(pid_t tid, core::RawStack raw, std::size_t deepest,
+                                              const std::function<bool()>& goes_on);
 
 /// What can be known of a thread that sleeps in `call` without stopping it: its pc, its sp and at
 /// most `bytes` of its stack. Torn if the thread wakes meanwhile.

@@ -25,7 +25,6 @@ using core::Address;
 
 /// A deeper stack is not walked: the threads are stopped meanwhile.
 constexpr std::size_t kMostFrames = 16'384;
-constexpr std::size_t kFirstCopy = std::size_t{16} << 10U;
 constexpr std::size_t kDeepest = std::size_t{4} << 20U;
 
 class FramesBefore {
@@ -118,14 +117,7 @@ class FramesBefore {
   }
 
   static core::RawStack copy_whole(pid_t tid, core::RawStack raw) {
-    for (std::size_t size = kFirstCopy; size <= kDeepest; size *= 4) {
-      raw.bytes.resize(size);
-      copy_stack(tid, raw);
-      if (raw.bytes.size() < size) {
-        break;
-      }
-    }
-    return raw;
+    return copy_whole_stack(tid, std::move(raw), kDeepest, [] { return true; });
   }
 
   ProbedCode& code_;
