@@ -47,13 +47,18 @@ class FramesBefore {
     }
     const std::vector<WalkedFrame> frames = resolver_.walk(process_, thread.id.tid, *raw);
     const core::TimePoint now = core::Clock::now();
-    // Of the outermost frame nothing tells where it begins; it is code that starts a thread.
-    for (std::size_t i = frames.size(); i-- > 1;) {
-      const WalkedFrame& frame = frames[i - 1];
-      const WalkedFrame& caller = frames[i];
-      const Address sp = caller.sp - Native::kPushedByCall;
+    // The outermost frame was not called: it begins where its callee's return address stands, or
+    // above, and a sample shows it without a call site.
+    for (std::size_t i = frames.size(); i-- > 0;) {
+      const WalkedFrame& frame = frames[i];
       const ProbedFunction* const function = function_of(frame);
-      if (function != nullptr && caller.is_return_address) {
+      if (function == nullptr) {
+        continue;
+      }
+      if (i + 1 == frames.size()) {
+        code_.trace()->recorder->note_open(thread, function->number, {frame.sp, Address{}}, now);
+      } else if (const WalkedFrame& caller = frames[i + 1]; caller.is_return_address) {
+        const Address sp = caller.sp - Native::kPushedByCall;
         code_.trace()->recorder->note_open(thread, function->number, {sp, caller.pc}, now);
       }
     }
