@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "arch/x86_64/move.h"
 #include "arch/pointer_source.h"
+#include "arch/x86_64/move.h"
 
 // Where the destination of an indirect jump comes from.
 namespace sp::arch::x86_64 {
