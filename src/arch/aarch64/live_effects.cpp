@@ -146,7 +146,7 @@ Effects of_system(std::uint32_t word) {
     const bool is_nop = word == 0xD503201FU || matches(word, 0xFFFFFF3FU, 0xD503241FU);  // bti
     return effects(is_nop ? 0 : kSigned, 0);
   }
-  if (matches(word, 0xFFFFF000U, 0xD5033000U)) {  // barriers, clrex
+  if (matches(word, 0xFFFFF01FU, 0xD503301FU)) {  // barriers, clrex
     return effects(0, 0);
   }
   if (matches(word, 0xFFF00000U, 0xD5300000U)) {  // mrs
