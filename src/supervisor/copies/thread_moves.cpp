@@ -118,6 +118,14 @@ std::optional<CountCorrection> unfinished(const core::FunctionCopy& copy, Addres
   return CountCorrection{copy.blocks[*block].counter, 0, 0, -1, 0, 0};
 }
 
+std::optional<CountCorrection> behind_pad(const core::FunctionCopy& copy, Address pc) {
+  const auto block = copy.block_of(pc);
+  if (!block || pc == copy.blocks[*block].start || !copy.blocks[*block].is_ahead_at(pc)) {
+    return std::nullopt;
+  }
+  return CountCorrection{copy.blocks[*block].counter, 1, 1, -1, 0, 0};
+}
+
 std::optional<CountCorrection> stay_in_original(const core::FunctionCopy& copy, Address pc,
                                                 bool is_counted) {
   const auto block = copy.block_of(pc);

@@ -288,7 +288,7 @@ void give_counters(const Tracee& tracee) {
     return;
   }
   const auto base = space->slots->assign(tracee.id.tid, thread.counted);
-  if (!base || !set_counter_base(tracee.id.tid, *base)) {
+  if (!base || (Native::kHasCounterSegment && !set_counter_base(tracee.id.tid, *base))) {
     space->slots->release(tracee.id.tid);
     return;
   }
