@@ -25,7 +25,7 @@ MachineFacts good_machine() {
   facts.memory_reads = facts.no_aslr = facts.map_files = facts.debug_files = true;
   facts.cpus_allowed = facts.cpus_online = 4;
   facts.clock_source = "tsc";
-  facts.copies.for_this_cpu = true;
+  facts.copies.by_segment = true;
   return facts;
 }
 
