@@ -164,7 +164,6 @@ struct CopiedBlock {
   std::uint32_t size = 0;     // bytes of the original
   Address copy;               // where its copy starts, in front of its counter
   std::uint64_t counter = 0;  // CopyPlace::counters + 8 * its index
-  std::uint8_t pad = 0;       // CopyLanding's
   /// It ends with a call for which the landings leave no room in the original: the copy makes it,
   /// with the original's return address. The CPU predicts its return wrongly.
   bool emulates_call = false;
@@ -179,6 +178,7 @@ struct CopiedBlock {
   /// number; 0: of none.
   Address event_at{};
   std::uint32_t event_place = 0;
+  std::uint8_t pad = 0;  // CopyLanding's
 
   [[nodiscard]] std::uint32_t site() const { return static_cast<std::uint32_t>(counter); }
   /// Whether an execution of it that stands there in the original is to be counted still.

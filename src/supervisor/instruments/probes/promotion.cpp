@@ -74,22 +74,19 @@ void Promotion::run(Tracee& tracee, core::TimePoint now) {
     return;
   }
   auto prepared = prepare_all(tracee, code.hot_functions().take());
-  const std::size_t all = prepared.size();
-  std::size_t left_out = 0;
+  bool has_failed = false;
   if (!prepared.empty()) {
+    const std::uint64_t before = promoted_;
     promoted_ += prepared.size();
     for (const PreparedCopy& later : installer_.install(tracee, std::move(prepared), now)) {
-      --promoted_;
-      ++left_out;
+      has_failed = --promoted_ == before;
       CopyInstaller::discard(code, later);
       code.hot_functions().postpone(later.function);
     }
   }
   const core::TimePoint done = core::Clock::now();
   next_ = done + (keeps_all_ ? std::min(kBetweenStops, done - begin) : kBetweenStops);
-  if (all > 0 && left_out == all) {
-    next_ = std::max(next_, after_failure(begin));
-  }
+  next_ = has_failed ? std::max(next_, after_failure(begin)) : next_;
   costs_.add_work(done - begin);
 }
 
