@@ -24,15 +24,19 @@ Refusal add_block(const core::FunctionToCopy& function, std::uint32_t index, Cop
     if (!function.bounds.contains(at)) {
       return CopyRefusal::not_mapped;
     }
-    const auto source =
-        arch::x86_64::read_instruction(function.code.subspan(at - function.bounds.begin), at);
+    auto source = cpu::read_instruction(function.code.subspan(at - function.bounds.begin), at);
     const bool is_last = i + 1 == block.lengths.size();
     if (!source || source->instruction.length != block.lengths[i] ||
         (core::ends_block(source->instruction.flow) && !is_last)) {
       return CopyRefusal::not_mapped;
     }
-    if (const auto refusal = arch::x86_64::refuse_move(*source)) {
+    source->is_bound = at < found.bound_end;
+    found.bound_end = std::max(found.bound_end, at + source->bound_length);
+    if (const auto refusal = cpu::refuse_move(*source)) {
       return refusal;
+    }
+    if (source->is_bound && starts_unit) {
+      return CopyRefusal::unmovable;  // its block would be counted in between
     }
     if (starts_unit) {
       CopyUnit unit;

@@ -21,7 +21,7 @@ bool has_jump_at(const core::FunctionCopy& copy, core::Address block) {
   const auto landing =
       std::lower_bound(copy.landings.begin(), copy.landings.end(), block,
                        [](const core::CopyLanding& one, core::Address at) { return one.at < at; });
-  return landing != copy.landings.end() && landing->at == block &&
+  return landing != copy.landings.end() && landing->leader() == block &&
          landing->form == core::CopyLanding::Form::jump;
 }
 
