@@ -50,7 +50,8 @@ class BranchPlanner {
       planned.counted = CopiedBranch::Counted::taken_by_block;
       planned.counter = place_.counters + sizeof(std::uint64_t) * *taken;
     } else {
-      const std::array next_live{live_.before(unit.end)};
+      std::array next_live{live_.before(unit.end)};
+      next_live.front().is_bound = is_bound(unit.end);
       planned.by_own_counter =
           cpu::choose_counter(next_live, function_.allow_spill, place_.adds_in_memory);
       planned.counter = own_counter;
@@ -60,6 +61,11 @@ class BranchPlanner {
   }
 
  private:
+  [[nodiscard]] bool is_bound(Address at) const {
+    const auto unit = units_.find(at);
+    return unit && units_.code_of(units_.units[*unit]).front().is_bound;
+  }
+
   /// The block behind the unit to which it alone leads. Counters are read in the order of the
   /// blocks while threads run: what is taken off a count must not be read before it.
   [[nodiscard]] std::optional<std::uint32_t> block_of_one_way(const CopyUnit& from,

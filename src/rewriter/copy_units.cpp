@@ -35,9 +35,6 @@ Refusal add_block(const core::FunctionToCopy& function, std::uint32_t index, Cop
     if (const auto refusal = cpu::refuse_move(*source)) {
       return refusal;
     }
-    if (source->is_bound && starts_unit) {
-      return CopyRefusal::unmovable;  // its block would be counted in between
-    }
     if (starts_unit) {
       CopyUnit unit;
       unit.start = at;
@@ -120,6 +117,17 @@ void mark_loop_heads(const core::FunctionToCopy& function, CopyUnits& found) {
   }
 }
 
+/// Nothing may be inserted between the instructions of an atomic sequence: a unit that begins there
+/// is counted behind it, and neither landings nor exits lead into it.
+bool can_keep_together(const CopyUnits& found) {
+  return std::all_of(found.units.begin(), found.units.end(), [&found](const CopyUnit& unit) {
+    const auto code = found.code_of(unit);
+    const bool is_free = !code.front().is_bound;
+    const bool ends_free = unit.starts_block && !code.back().is_bound;
+    return is_free || (ends_free && !unit.is_outside && !unit.is_loop_head);
+  });
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> CopyUnits::find(Address start) const {
@@ -148,6 +156,9 @@ tl::expected<CopyUnits, CopyRefusal> find_units(const core::FunctionToCopy& func
     return tl::unexpected(*refusal);
   }
   mark_loop_heads(function, found);
+  if (!can_keep_together(found)) {
+    return tl::unexpected(CopyRefusal::unmovable);
+  }
   return found;
 }
 

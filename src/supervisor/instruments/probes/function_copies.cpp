@@ -52,6 +52,7 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
                             .saves_flags = copied.saves_flags,
                             .events = how.counts_entry_alone ? kOfCall : 0});
     block.has_unreported_change = true;
+    blocks.begin_copied(block, function, how.at);
     if (how.counts_entry_alone || block.edges_until || has_only_fallthrough(block)) {
       continue;
     }

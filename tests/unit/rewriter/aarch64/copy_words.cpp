@@ -191,12 +191,59 @@ TEST(CopyWords, keep_atomic_sequences_together) {
   EXPECT_EQ(std::vector(copy->code.begin() + static_cast<std::ptrdiff_t>(4 * behind_count),
                         copy->code.begin() + static_cast<std::ptrdiff_t>(4 * behind_count + 12)),
             bytes_of({0x885FFC20, 0x11000400, 0x8802FC20}));
-  // A block begins in between.
-  HandMadeWords compares({0x885FFC20, 0x6B03001F, 0x54000061, 0x8802FC24, 0x35FFFF82, kRet});
-  EXPECT_EQ(copy_function(*compares, kPlace).error(), CopyRefusal::unmovable);
   // A store without a load.
   HandMadeWords alone({0x8802FC24, kRet});
   EXPECT_EQ(copy_function(*alone, kPlace).error(), CopyRefusal::unmovable);
+}
+
+// ldaxr w0, [x1]; cmp w0, w3; b.ne the ret; stlxr w2, w4, [x1]; cbnz w2, start; ret
+const Words kCompareAndSwap{0x885FFC20, 0x6B03001F, 0x54000061, 0x8802FC24, 0x35FFFF82, kRet};
+
+TEST(CopyWords, count_what_begins_in_an_atomic_sequence_behind_it) {
+  HandMadeWords function(kCompareAndSwap);
+  const auto copy = copy_function(*function, kPlace);
+  ASSERT_TRUE(copy) << to_string(copy.error());
+  // The way from cbnz to the ret has a counter of its own, the last one.
+  EXPECT_EQ(copy->code, bytes_of(Words{kNop} + count(0) +
+                                 Words{0x885FFC20, 0x6B03001F, 0x540001E1, 0x8802FC24} + count(1) +
+                                 Words{0x35FFFDE2} + count(3) + count(2) + Words{kRet}));
+  EXPECT_FALSE(copy->to_original(in_copy(10))->is_counted);  // stlxr
+  EXPECT_TRUE(copy->to_original(in_copy(17))->is_counted);   // cbnz
+}
+
+TEST(CopyWords, refuse_what_cannot_be_counted_behind_an_atomic_sequence) {
+  // Two blocks begin in it: ldaxr; cbz w0, the ret; cbz w3, the ret; stlxr w2, w4, [x1]; ret
+  HandMadeWords twice({0x885FFC20, 0x34000080, 0x34000063, 0x8802FC24, kNop, kRet});
+  EXPECT_EQ(copy_function(*twice, kPlace).error(), CopyRefusal::unmovable);
+  // Control comes to it from elsewhere, so that there would be a landing.
+  HandMadeWords entered(kCompareAndSwap);
+  entered->entries.push_back(kStart + 12);
+  EXPECT_EQ(copy_function(*entered, kPlace).error(), CopyRefusal::unmovable);
+  // A loop begins at the store, so that there would be an exit: cbnz w2, the stlxr
+  Words loops = kCompareAndSwap;
+  loops[4] = 0x35FFFFE2;
+  HandMadeWords head(loops);
+  EXPECT_EQ(copy_function(*head, kPlace).error(), CopyRefusal::unmovable);
+}
+
+TEST(CopyWords, count_no_way_within_an_atomic_sequence) {
+  // cbz x3, the stlxr; then as above
+  Words words{0xB4000083};
+  words.insert(words.end(), kCompareAndSwap.begin(), kCompareAndSwap.end());
+  HandMadeWords function(words);
+  const auto copy = copy_function(*function, kPlace);
+  ASSERT_TRUE(copy) << to_string(copy.error());
+  const auto& branches = copy->branches;
+  EXPECT_EQ(branches.size(), 2U);
+  EXPECT_TRUE(std::none_of(branches.begin(), branches.end(), [&](const core::CopiedBranch& one) {
+    return copy->blocks[one.block].start == kStart + 4;  // b.ne ends it
+  }));
+  const auto sequence = bytes_of({0x885FFC20, 0x6B03001F});
+  const auto found =
+      std::search(copy->code.begin(), copy->code.end(), sequence.begin(), sequence.end());
+  ASSERT_GE(copy->code.end() - found, 16);
+  const auto store = bytes_of({0x8802FC24});
+  EXPECT_TRUE(std::equal(store.begin(), store.end(), found + 12));
 }
 
 TEST(CopyWords, refuse_what_depends_on_its_own_address_otherwise) {
