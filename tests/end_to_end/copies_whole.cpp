@@ -137,7 +137,8 @@ TEST_F(CopiesCount, every_way_of_every_module_that_exact_mode_counts) {
 // where the next execution of a block would count once more.
 TEST_F(CopiesCount, each_transfer_once_though_signals_come_anywhere) {
   constexpr std::uint64_t kTurns = 20'000'000;
-  const Words program{target("indirect_ways"), std::to_string(kTurns), "1000"};
+  const Words program{target("indirect_ways"), std::to_string(kTurns),
+                      std::to_string(lengthened(1000))};
   const std::string expected = run(program).out;
   for (const char* mode : {"-a", "--single=copies", "-q"}) {
     const TempDir directory;
