@@ -112,11 +112,14 @@ TEST_F(CopiesKilled, nobody_stays_in_a_loop_of_a_copy) {
 }
 
 TEST_F(CopiesKilled, nobody_stays_in_a_loop_of_a_copy_of_a_child) {
+  // Where threads wait long for the CPU it takes minutes until all loops have their copies.
+  const int children = patience_factor() > 1 ? 1 : 2;
   for (int round = 0; round < scaled(5) && !HasFailure(); ++round) {
-    Running profiler(
-        superprofiler(directory_, {"-q", "-a", "--overwrite"}, {target("callless_loops"), "2"}));
-    for (const char* const said : {"fast\n", "child 0\n", "child 1\n"}) {
-      ASSERT_TRUE(profiler.says(said)) << profiler.err();
+    Running profiler(superprofiler(directory_, {"-q", "-a", "--overwrite"},
+                                   {target("callless_loops"), std::to_string(children)}));
+    ASSERT_TRUE(profiler.says("fast\n")) << profiler.err();
+    for (int child = 0; child < children; ++child) {
+      ASSERT_TRUE(profiler.says("child " + std::to_string(child) + "\n")) << profiler.err();
     }
     const pid_t launched = launched_by(profiler.pid());
     profiler.signal(SIGKILL);
