@@ -35,7 +35,10 @@ concept Isa = requires(const typename T::Registers& registers,
   // registers.h: what PTRACE_GETREGSET NT_PRSTATUS fills, byte for byte.
   { T::kName } -> std::convertible_to<std::string_view>;  // "x86_64", "aarch64"
   { T::kElfMachine } -> std::convertible_to<std::uint16_t>;
+  // Functions can be copied: the CPU's copying.h.
   { T::kHasCopies } -> std::convertible_to<bool>;
+  // User code has addresses below 2 to the power of this.
+  { T::kAddressBits } -> std::convertible_to<unsigned>;
   { T::pc(registers) } -> std::same_as<core::Address>;
   { T::sp(registers) } -> std::same_as<core::Address>;
   T::set_pc(mutable_registers, address);
@@ -55,8 +58,9 @@ concept Isa = requires(const typename T::Registers& registers,
   { T::kRedZone } -> std::convertible_to<std::uint64_t>;
   // Bytes that a call pushes: by so much sp is lower at a function's entry than behind its call.
   { T::kPushedByCall } -> std::convertible_to<std::uint64_t>;
-  // The base of the segment through which copied code addresses its thread's counters; false: the
-  // CPU has none, so that the base is always 0.
+  // The base of the segment through which copied code addresses its thread's counters, transfers
+  // and events; false: the CPU has none. Then the base is always 0, all threads share the counters,
+  // and copies note neither transfers nor events.
   { T::kHasCounterSegment } -> std::convertible_to<bool>;
   { T::counter_base(registers) } -> std::same_as<std::uint64_t>;
   T::set_counter_base(mutable_registers, word);
@@ -103,10 +107,10 @@ concept Isa = requires(const typename T::Registers& registers,
 
   // decoder.h: the instruction at `address` from its bytes; nothing if they do not decode.
   { T::decode(bytes, address) } -> std::same_as<std::optional<core::Instruction>>;
-  // Values that an instruction makes without reading memory and that may be addresses of code; only
-  // where kHasCopies.
+  // Values that an instruction makes without reading memory, maybe with others behind it, and that
+  // may be addresses of code.
   { T::code_pointers(bytes, address) } -> std::same_as<std::vector<std::uint64_t>>;
-  // The address of the memory that an instruction names relative to itself; only where kHasCopies.
+  // The address of the memory that an instruction names relative to itself, maybe with others.
   { T::named_memory(bytes, address) } -> std::same_as<std::optional<std::uint64_t>>;
   // Of one instruction. Flags that matter where copies count.
   { T::flag_use(bytes) } -> std::same_as<FlagUse>;
@@ -120,7 +124,7 @@ concept Isa = requires(const typename T::Registers& registers,
   // What the instruction does to the register of that number; for a call, until it returns.
   { T::effect_on(path.front(), unsigned{}) } -> std::same_as<RegisterEffect>;
 
-  // Its operand, if it has such a one in memory; nothing on CPUs without copies.
+  // Its operand, if it has such a one in memory; nothing where copies have no tables of their own.
   { T::indexed_operand(path.front()) } -> std::same_as<std::optional<IndexedOperand>>;
 
   // emulate.h: executes the instruction at pc (its bytes, maybe more) in the tracer.

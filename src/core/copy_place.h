@@ -56,13 +56,16 @@ struct CopyPlace {
   Address at;              // of the copy's first byte
   std::uint64_t room = 0;  // bytes from there on
   /// The first block's counter is the 64-bit word at `counters` from the base of the thread's
-  /// counter segment (x86-64: gs), the next block's is behind it, and so on; then come those of
-  /// branches. most_counters() of them belong to the copy.
+  /// counter segment (x86-64: gs; AArch64 has none: it is an address, below 2^32), the next block's
+  /// is behind it, and so on; then come those of branches. most_counters() of them belong to the
+  /// copy.
   std::uint64_t counters = 0;
   /// Where it counts returns, indirect calls and indirect jumps; nothing: nowhere.
   std::optional<TransferTable> transfers{};
   /// Where it writes the events of FunctionToCopy::places. Not with `transfers`.
   std::optional<EventRing> events{};
+  /// The CPU adds to memory by one instruction (AArch64 with LSE), else in a loop.
+  bool adds_in_memory = true;
 };
 
 }  // namespace sp::core

@@ -89,6 +89,9 @@ struct CopyLanding {
     none,        // a thread there runs on: core::BasicBlock::is_unlocked, or is_cut
   };
   Address at;
+  /// Bytes of the leader in front of it, which is an instruction that indirect jumps have to lead
+  /// to (AArch64: bti and its like). Control runs through it to the jump.
+  std::uint8_t pad = 0;
   Form form = Form::breakpoint;
   Address copy;           // of the leader's block, in front of its counter
   std::uint8_t size = 0;  // changed bytes of the original, for jumps
@@ -97,6 +100,8 @@ struct CopyLanding {
   Address via;
   std::uint8_t via_size = 0;
   std::array<std::byte, 8> via_bytes{};
+
+  [[nodiscard]] Address leader() const { return Address{at.value() - pad}; }
 };
 
 /// What a thread that stopped within a sequence of the copy's own has to get back before it can
@@ -118,6 +123,9 @@ struct CopyUndo {
   std::uint8_t address_in = kNone;
   /// A general register with an entry of a table of the copy's own: it is to hold the original's.
   std::uint8_t entry_in = kNone;
+  /// A general register that is 0 if the count has been made that is under way there: the result of
+  /// a store-exclusive.
+  std::uint8_t counted_if_zero = kNone;
 
   bool operator==(const CopyUndo&) const = default;
 };
@@ -170,11 +178,12 @@ struct CopiedBlock {
   /// number; 0: of none.
   Address event_at{};
   std::uint32_t event_place = 0;
+  std::uint8_t pad = 0;  // CopyLanding's
 
   [[nodiscard]] std::uint32_t site() const { return static_cast<std::uint32_t>(counter); }
   /// Whether an execution of it that stands there in the original is to be counted still.
   [[nodiscard]] bool is_ahead_at(Address original_pc) const {
-    return original_pc == start && !is_unlocked;
+    return (original_pc == start || original_pc == start + pad) && !is_unlocked;
   }
 };
 

@@ -32,22 +32,28 @@ std::vector<std::uint32_t> count_ways_to(const CopyUnits& units) {
 
 class BranchPlanner {
  public:
-  BranchPlanner(const core::FunctionToCopy& function, const CopyUnits& units, const LiveState& live)
-      : function_(function), units_(units), live_(live), ways_to_(count_ways_to(units)) {}
+  BranchPlanner(const core::FunctionToCopy& function, const CopyUnits& units, const LiveState& live,
+                const core::CopyPlace& place)
+      : function_(function),
+        units_(units),
+        live_(live),
+        place_(place),
+        ways_to_(count_ways_to(units)) {}
 
-  PlannedBranch plan(const CopyUnit& unit, std::uint64_t block_counters,
-                     std::uint64_t own_counter) const {
+  PlannedBranch plan(const CopyUnit& unit, std::uint64_t own_counter) const {
     PlannedBranch planned;
     if (const auto next = block_of_one_way(unit, unit.end)) {
       planned.counted = CopiedBranch::Counted::next_by_block;
-      planned.counter = block_counters + sizeof(std::uint64_t) * *next;
+      planned.counter = place_.counters + sizeof(std::uint64_t) * *next;
     } else if (const auto taken =
                    block_of_one_way(unit, *units_.last_of(unit).instruction.target)) {
       planned.counted = CopiedBranch::Counted::taken_by_block;
-      planned.counter = block_counters + sizeof(std::uint64_t) * *taken;
+      planned.counter = place_.counters + sizeof(std::uint64_t) * *taken;
     } else {
-      const std::array next_live{live_.before(unit.end)};
-      planned.by_own_counter = choose_counter(next_live, function_.allow_spill);
+      std::array next_live{live_.before(unit.end)};
+      next_live.front().is_bound = is_bound(unit.end);
+      planned.by_own_counter =
+          cpu::choose_counter(next_live, function_.allow_spill, place_.adds_in_memory);
       planned.counter = own_counter;
     }
     planned.is_counted = planned.by_own_counter || planned.counter != own_counter;
@@ -55,6 +61,11 @@ class BranchPlanner {
   }
 
  private:
+  [[nodiscard]] bool is_bound(Address at) const {
+    const auto unit = units_.find(at);
+    return unit && units_.code_of(units_.units[*unit]).front().is_bound;
+  }
+
   /// The block behind the unit to which it alone leads. Counters are read in the order of the
   /// blocks while threads run: what is taken off a count must not be read before it.
   [[nodiscard]] std::optional<std::uint32_t> block_of_one_way(const CopyUnit& from,
@@ -72,6 +83,7 @@ class BranchPlanner {
   const core::FunctionToCopy& function_;
   const CopyUnits& units_;
   const LiveState& live_;
+  const core::CopyPlace& place_;
   std::vector<std::uint32_t> ways_to_;
 };
 
@@ -79,13 +91,15 @@ class BranchPlanner {
 
 std::vector<PlannedBranch> plan_branches(const core::FunctionToCopy& function,
                                          const CopyUnits& units, const LiveState& live,
-                                         std::uint64_t block_counters, std::uint64_t own_counters) {
-  const BranchPlanner planner(function, units, live);
+                                         const core::CopyPlace& place) {
+  const BranchPlanner planner(function, units, live, place);
+  std::uint64_t own_counters =
+      place.counters + sizeof(std::uint64_t) * function.graph->blocks.size();
   std::vector<PlannedBranch> plans(units.units.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const CopyUnit& unit = units.units[i];
     if (units.last_of(unit).instruction.flow == Flow::branch) {
-      plans[i] = planner.plan(unit, block_counters, own_counters);
+      plans[i] = planner.plan(unit, own_counters);
       own_counters += plans[i].by_own_counter ? sizeof(std::uint64_t) : 0;
     }
   }

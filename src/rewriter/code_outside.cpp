@@ -2,25 +2,21 @@
 
 #include <cstdint>
 
-#include "arch/x86_64/flag_effects.h"
-#include "arch/x86_64/flags.h"
-#include "arch/x86_64/move.h"
+#include "rewriter/cpu.h"
 
 namespace sp::rewriter {
 
-using arch::x86_64::kArithmeticFlags;
 using core::Address;
 using core::Flow;
 
 std::optional<FlagsReadAt> find_without_flags(std::span<const std::byte> code, Address at) {
   constexpr int kMost = 12;
   FlagsReadAt found{at};
-  std::uint64_t live = kArithmeticFlags;
+  std::uint64_t live = cpu::kCountingFlags;
   for (int i = 0; i < kMost && live != 0; ++i) {
-    const auto source = arch::x86_64::read_instruction(code, at);
-    const auto effects = source ? arch::x86_64::flag_effects(source->encoding)
-                                : arch::x86_64::FlagEffects{kArithmeticFlags, 0};
-    if ((effects.reads & live) != 0) {
+    const auto source = cpu::read_instruction(code, at);
+    const arch::LiveEffects effects = cpu::live_effects(code);
+    if (!source || !effects.is_known || (effects.reads_flags & live) != 0) {
       return std::nullopt;
     }
     const Flow flow = source->instruction.flow;
@@ -31,7 +27,7 @@ std::optional<FlagsReadAt> find_without_flags(std::span<const std::byte> code, A
       found.then = flow == Flow::jump ? source->instruction.target : std::nullopt;
       return found.then ? std::optional(found) : std::nullopt;
     }
-    live &= ~std::uint64_t{effects.kills};
+    live &= ~effects.kills_flags;
     code = code.subspan(source->instruction.length);
     at = source->instruction.next();
   }

@@ -4,28 +4,22 @@
 #include <functional>
 #include <optional>
 
-#include "arch/x86_64/counter_code.h"
-#include "arch/x86_64/event_code.h"
-#include "arch/x86_64/moved_operand.h"
-#include "arch/x86_64/transfer_code.h"
 #include "rewriter/copy_writer.h"
-#include "rewriter/counter_choice.h"
+#include "rewriter/cpu.h"
 #include "rewriter/live_state.h"
 #include "rewriter/table_code.h"
 
 namespace sp::rewriter {
 namespace {
 
-using arch::x86_64::MovedInstruction;
-using arch::x86_64::SourceInstruction;
+using arch::CounterChoice;
 using core::Address;
 using core::CopyRefusal;
 using core::Flow;
+using cpu::MovedInstruction;
+using cpu::SourceInstruction;
 
 using Refusal = std::optional<CopyRefusal>;
-
-constexpr std::uint8_t kExitRoom = 5;
-constexpr std::int16_t kWord = 8;
 
 class CodeMaker {
  public:
@@ -43,10 +37,11 @@ class CodeMaker {
       continue_at(unit.start);
     }
     writer_.made().units.push_back(writer_.size());
+    writer_.made().landings.push_back(writer_.size());
     writer_.set_counted(!unit.starts_block);
     std::optional<CounterChoice> choice;
     if (unit.starts_block) {
-      choice = choose(sources);
+      choice = choose(sources, landing.pad);
       if (!choice) {
         return CopyRefusal::no_scratch_register;
       }
@@ -54,13 +49,16 @@ class CodeMaker {
     for (std::size_t i = 0; i < sources.size(); ++i) {
       const bool is_left = is_kept(sources[i].instruction.flow) && !landing.emulates_call;
       writer_.at(sources[i].instruction.address, is_left);
+      if (landing.pad != 0 && sources[i].instruction.address == unit.start + landing.pad) {
+        writer_.made().landings.back() = writer_.size();
+      }
       if (i == 0 && unit.is_loop_head) {
         add_exit(index, choice && choice->index == 0);
       }
       Refusal refusal;
       add_with_event(sources[i], [&] {
         if (choice && choice->index == i) {
-          writer_.add_counter(*choice, counter);
+          writer_.add_counter(cpu::count(*choice, counter, place_.adds_in_memory));
         }
         const bool reads_table = table && i + table->jump.instructions == sources.size() &&
                                  (!choice || choice->index <= i);
@@ -80,7 +78,8 @@ class CodeMaker {
     }
     if (branch.by_own_counter) {
       continue_at(unit.end);
-      writer_.add_branch_counter(*branch.by_own_counter, branch.counter);
+      writer_.add_branch_counter(
+          cpu::count(*branch.by_own_counter, branch.counter, place_.adds_in_memory));
     }
     return add_way_on(index);
   }
@@ -89,20 +88,22 @@ class CodeMaker {
   CopyCode take() { return std::move(writer_.made()); }
 
  private:
-  std::optional<CounterChoice> choose(std::span<const SourceInstruction> sources) {
+  /// Behind the landing's pad.
+  std::optional<CounterChoice> choose(std::span<const SourceInstruction> sources,
+                                      std::uint8_t pad) {
     live_before_.clear();
     for (const SourceInstruction& source : sources) {
       live_before_.push_back(live_.before(source.instruction.address));
+      live_before_.back().is_bound = source.is_bound || (pad != 0 && live_before_.size() == 1);
     }
-    return choose_counter(live_before_, function_.allow_spill);
+    return cpu::choose_counter(live_before_, function_.allow_spill, place_.adds_in_memory);
   }
 
   void add_exit(std::uint32_t unit, bool is_counter_first) {
     const SourceInstruction& first = units_.code_of(units_.units[unit]).front();
-    // The increment and the load of a counter have nine bytes, and the spill begins with five.
-    std::uint8_t room = is_counter_first ? kExitRoom : first.instruction.length;
-    if (!is_counter_first && (room < kExitRoom || first.instruction.flow != Flow::next)) {
-      room = writer_.emit(arch::x86_64::long_nop()).code.size;
+    std::uint8_t room = cpu::exit_room(is_counter_first ? nullptr : &first);
+    if (room == 0) {
+      room = writer_.emit(cpu::exit_filler()).code.size;
     }
     writer_.made().exits.push_back({unit, room});
   }
@@ -118,7 +119,7 @@ class CodeMaker {
       return;
     }
     const bool saves_flags = live_.before(at).flags != 0;
-    writer_.add_noted(arch::x86_64::write_event(*place_.events, *place, saves_flags), add);
+    writer_.add_noted(cpu::write_event(*place_.events, *place, saves_flags), add);
   }
 
   [[nodiscard]] bool counts_transfer(const SourceInstruction& source) const {
@@ -129,8 +130,8 @@ class CodeMaker {
   Refusal add_transfer(std::uint32_t unit, std::uint64_t counter, bool emulates_call) {
     const SourceInstruction& source = units_.last_of(units_.units[unit]);
     const bool saves_flags = live_.before(source.instruction.address).flags != 0;
-    const auto code = arch::x86_64::count_transfer(
-        source, *place_.transfers, static_cast<std::uint32_t>(counter), saves_flags);
+    const auto code = cpu::count_transfer(source, *place_.transfers,
+                                          static_cast<std::uint32_t>(counter), saves_flags);
     if (!code) {
       return add_instruction(source, emulates_call);
     }
@@ -157,62 +158,53 @@ class CodeMaker {
         }
         [[fallthrough]];
       case Flow::syscall:
-        emit_far_jump(arch::x86_64::jump_to(source.instruction.address));
+        writer_.emit(cpu::far_jump_to(source.instruction.address));
         return std::nullopt;
     }
     return CopyRefusal::unmovable;
   }
 
   Refusal add_unchanged(const SourceInstruction& source) {
-    const auto moved = arch::x86_64::move_unchanged(source);
+    const auto moved = cpu::move_plain(source, function_.code, function_.bounds.begin);
     if (!moved) {
       return CopyRefusal::unmovable;
     }
-    writer_.emit(*moved);
+    for (const MovedInstruction& part : *moved) {
+      if (part.size > 0) {
+        writer_.emit(part);
+      }
+    }
     return std::nullopt;
   }
 
   Refusal add_jump(const SourceInstruction& source) {
+    using Where = cpu::JumpPart::Where;
     const Address target = *source.instruction.target;
-    const auto jump = arch::x86_64::move_short_jump(source, target);
-    if (jump) {
-      emit_jump(*jump);
-      return std::nullopt;
+    const std::uint64_t within = units_.find(target) ? place_.room : ~std::uint64_t{0};
+    const auto parts = cpu::move_jump(source, target, within);
+    if (!parts) {
+      return CopyRefusal::unmovable;
     }
-    if (!arch::x86_64::is_loop(source)) {
-      return CopyRefusal::unmovable;  // more prefixes than a near jump can have
+    for (const cpu::JumpPart& part : *parts) {
+      if (part.where != Where::jump) {
+        continue_at(part.where == Where::next ? source.instruction.next() : target);
+      }
+      if (part.code.has_target()) {
+        emit_jump(part.code);
+      } else {
+        writer_.emit(part.code);
+      }
     }
-    // A loop or jrcxz that skips a jump over one to its target.
-    MovedInstruction to_target = arch::x86_64::jump_to(target);
-    widen(to_target);
-    MovedInstruction over = arch::x86_64::jump_to({});
-    over.field_size = 0;
-    over.bytes[over.field] = static_cast<std::byte>(to_target.size);
-    writer_.emit(arch::x86_64::move_loop(source, over.size));
-    const Address next = source.instruction.next();
-    continue_at(next);
-    writer_.emit(over);
-    continue_at(target);
-    emit_jump(to_target);
     return std::nullopt;
   }
 
   Refusal add_emulated_call(const SourceInstruction& source) {
-    const auto pushes = arch::x86_64::call_from(source.instruction.next());
-    const auto pushed = writer_.undo({.sp_shift = kWord});
-    writer_.emit(pushes[0]);
-    writer_.emit(pushes[1], pushed);
-    writer_.emit(pushes[2]);
-    const bool is_direct = source.instruction.flow == Flow::call;
-    const auto jump = is_direct ? arch::x86_64::move_short_jump(source, *source.instruction.target)
-                                : arch::x86_64::jump_through_operand(source);
-    if (!jump) {
+    const auto steps = cpu::emulate_call(source);
+    if (!steps) {
       return CopyRefusal::unmovable;
     }
-    if (is_direct) {
-      emit_far_jump(*jump, pushed);
-    } else {
-      writer_.emit(*jump, pushed);
+    for (const cpu::InsertedStep& step : *steps) {
+      writer_.emit(step.code, writer_.undo(step.undo));
     }
     return std::nullopt;
   }
@@ -224,7 +216,7 @@ class CodeMaker {
         index + 1 < units_.units.size() && units_.units[index + 1].start == unit.end;
     if (unit.falls_through && !is_next) {
       continue_at(unit.end);
-      emit_jump(arch::x86_64::jump_to(unit.end));
+      emit_jump(cpu::jump_to(unit.end));
     }
     return std::nullopt;
   }
@@ -238,19 +230,13 @@ class CodeMaker {
   }
 
   /// A jump to a unit's copy if its target has one.
-  void emit_jump(const MovedInstruction& jump) {
+  void emit_jump(MovedInstruction jump) {
     if (const auto unit = units_.find(jump.target)) {
       writer_.emit(jump).to_unit = *unit;
-    } else if (jump.field_size == 1) {
-      emit_far_jump(jump);
     } else {
+      cpu::make_far(jump);
       writer_.emit(jump);
     }
-  }
-
-  void emit_far_jump(MovedInstruction jump, std::uint8_t undo = 0) {
-    widen(jump);
-    writer_.emit(jump, undo);
   }
 
   const core::FunctionToCopy& function_;

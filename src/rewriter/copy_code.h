@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "arch/x86_64/move.h"
 #include "core/function_copy.h"
 #include "rewriter/branch_plan.h"
 #include "rewriter/copy_units.h"
@@ -23,7 +22,7 @@ namespace sp::rewriter {
 struct CopiedInstruction {
   static constexpr std::uint32_t kNoUnit = ~std::uint32_t{0};
 
-  arch::x86_64::MovedInstruction code;
+  cpu::MovedInstruction code;
   std::uint32_t to_unit = kNoUnit;  // its displacement leads to this unit's copy
   core::Address original;           // the next instruction in terms of the original
   std::uint8_t undo = 0;
@@ -37,7 +36,8 @@ struct CopiedInstruction {
 /// A copy's code without addresses, unit after unit.
 struct CopyCode {
   std::vector<CopiedInstruction> instructions;
-  std::vector<std::uint32_t> units;  // the first instruction of each
+  std::vector<std::uint32_t> units;     // the first instruction of each
+  std::vector<std::uint32_t> landings;  // the one that its landing leads to
   std::vector<core::CopyUndo> undos{1};
   struct Transfer {
     std::uint32_t unit = 0;  // its last instruction is counted as one

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <optional>
 
-#include "arch/native.h"
 #include "rewriter/branch_plan.h"
 #include "rewriter/code_outside.h"
 #include "rewriter/copy_code.h"
 #include "rewriter/copy_layout.h"
 #include "rewriter/copy_units.h"
+#include "rewriter/cpu.h"
 #include "rewriter/landing_plan.h"
 #include "rewriter/table_plan.h"
 #include "rewriter/table_writer.h"
@@ -116,8 +116,7 @@ bool write_exits(const CopyCode& code, const CopyUnits& units,
   for (const CopyCode::Exit& one : code.exits) {
     const Address at = copy.at + offsets[code.units[one.unit]];
     const Address original = units.units[one.unit].start;
-    arch::x86_64::MovedInstruction jump = arch::x86_64::jump_to(original);
-    widen(jump);
+    cpu::MovedInstruction jump = cpu::far_jump_to(original);
     if (!place(jump, at)) {
       return false;
     }
@@ -127,19 +126,9 @@ bool write_exits(const CopyCode& code, const CopyUnits& units,
     exit.size = jump.size;
   }
   for (const CopyCode::InsertedExit& one : code.inserted_exits) {
-    constexpr std::uint64_t kLine = 64;
-    constexpr std::uint8_t kSize = 2;
-    Address at = copy.at + offsets[one.instruction];
-    std::int64_t distance = one.distance;
-    if (at.value() % kLine == kLine - 1) {  // the next instruction serves as well
-      at = at + kSize;
-      distance -= kSize;
-    }
-    copy.exits.push_back({at,
-                          code.instructions[one.instruction].original,
-                          kSize,
-                          kSize,
-                          {std::byte{0xEB}, static_cast<std::byte>(distance)}});
+    copy.exits.push_back(cpu::inserted_exit(copy.at + offsets[one.instruction],
+                                            code.instructions[one.instruction].original,
+                                            one.distance));
   }
   return true;
 }
@@ -148,9 +137,6 @@ bool write_exits(const CopyCode& code, const CopyUnits& units,
 
 tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy& function,
                                                       const core::CopyPlace& place) {
-  if (!arch::Native::kHasCopies) {
-    return tl::unexpected(CopyRefusal::not_on_this_cpu);
-  }
   if (const auto refusal = check(function, place)) {
     return tl::unexpected(*refusal);
   }
@@ -170,9 +156,7 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
   }
   const LiveState live = LiveState::of(*function.graph, function.bounds, function.code, outside,
                                        function.returns_flags);
-  const auto branches =
-      plan_branches(function, *units, live, place.counters,
-                    place.counters + sizeof(std::uint64_t) * function.graph->blocks.size());
+  const auto branches = plan_branches(function, *units, live, place);
   const auto tables =
       plan_tables(function, *units, live, place,
                   place.counters + sizeof(std::uint64_t) *
@@ -208,13 +192,15 @@ tl::expected<FunctionCopy, CopyRefusal> copy_function(const core::FunctionToCopy
   for (std::uint32_t i = 0; i < units->units.size(); ++i) {
     const CopyUnit& unit = units->units[i];
     const Address in_copy = place.at + (*offsets)[code->units[i]];
-    const auto landing = make_landing((*planned)[i], unit.start, in_copy);
+    const auto landing =
+        make_landing((*planned)[i], unit.start, place.at + (*offsets)[code->landings[i]]);
     if (!landing) {
       return tl::unexpected(CopyRefusal::out_of_reach);
     }
     copy.landings.push_back(*landing);
     if (unit.starts_block) {
       copy.blocks[unit.block].copy = in_copy;
+      copy.blocks[unit.block].pad = (*planned)[i].pad;
     }
     const core::Instruction& last = units->last_of(unit).instruction;
     if (is_kept(last.flow) && !(*planned)[i].emulates_call) {

@@ -1,7 +1,5 @@
 #include "rewriter/copy_layout.h"
 
-#include "arch/x86_64/counter_code.h"
-
 namespace sp::rewriter {
 namespace {
 
@@ -21,14 +19,9 @@ bool widen_jumps(CopyCode& code, const std::vector<std::uint32_t>& offsets) {
   bool has_changed = false;
   for (std::size_t i = 0; i < code.instructions.size(); ++i) {
     CopiedInstruction& jump = code.instructions[i];
-    if (jump.to_unit == CopiedInstruction::kNoUnit || jump.code.field_size != 1) {
-      continue;
-    }
-    const Address end{offsets[i + 1]};
-    const Address target{offsets[code.units[jump.to_unit]]};
-    if (!arch::x86_64::reaches(end, target, 1)) {
-      widen(jump.code);
-      has_changed = true;
+    if (jump.to_unit != CopiedInstruction::kNoUnit) {
+      const Address target{offsets[code.units[jump.to_unit]]};
+      has_changed = cpu::widen_if_needed(jump.code, Address{offsets[i]}, target) || has_changed;
     }
   }
   return has_changed;

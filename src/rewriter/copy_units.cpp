@@ -24,14 +24,15 @@ Refusal add_block(const core::FunctionToCopy& function, std::uint32_t index, Cop
     if (!function.bounds.contains(at)) {
       return CopyRefusal::not_mapped;
     }
-    const auto source =
-        arch::x86_64::read_instruction(function.code.subspan(at - function.bounds.begin), at);
+    auto source = cpu::read_instruction(function.code.subspan(at - function.bounds.begin), at);
     const bool is_last = i + 1 == block.lengths.size();
     if (!source || source->instruction.length != block.lengths[i] ||
         (core::ends_block(source->instruction.flow) && !is_last)) {
       return CopyRefusal::not_mapped;
     }
-    if (const auto refusal = arch::x86_64::refuse_move(*source)) {
+    source->is_bound = at < found.bound_end;
+    found.bound_end = std::max(found.bound_end, at + source->bound_length);
+    if (const auto refusal = cpu::refuse_move(*source)) {
       return refusal;
     }
     if (starts_unit) {
@@ -116,6 +117,17 @@ void mark_loop_heads(const core::FunctionToCopy& function, CopyUnits& found) {
   }
 }
 
+/// Nothing may be inserted between the instructions of an atomic sequence: a unit that begins there
+/// is counted behind it, and neither landings nor exits lead into it.
+bool can_keep_together(const CopyUnits& found) {
+  return std::all_of(found.units.begin(), found.units.end(), [&found](const CopyUnit& unit) {
+    const auto code = found.code_of(unit);
+    const bool is_free = !code.front().is_bound;
+    const bool ends_free = unit.starts_block && !code.back().is_bound;
+    return is_free || (ends_free && !unit.is_outside && !unit.is_loop_head);
+  });
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> CopyUnits::find(Address start) const {
@@ -144,6 +156,9 @@ tl::expected<CopyUnits, CopyRefusal> find_units(const core::FunctionToCopy& func
     return tl::unexpected(*refusal);
   }
   mark_loop_heads(function, found);
+  if (!can_keep_together(found)) {
+    return tl::unexpected(CopyRefusal::unmovable);
+  }
   return found;
 }
 

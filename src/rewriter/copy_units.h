@@ -7,8 +7,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "arch/x86_64/move.h"
 #include "core/function_copy.h"
+#include "rewriter/cpu.h"
 
 namespace sp::rewriter {
 
@@ -32,14 +32,14 @@ struct CopyUnit {
 
 /// A function's code, decoded and cut.
 struct CopyUnits {
-  std::vector<arch::x86_64::SourceInstruction> instructions;
+  std::vector<cpu::SourceInstruction> instructions;
   std::vector<CopyUnit> units;  // by start; but for `is_unlocked` no two overlap
+  core::Address bound_end;      // of the last instructions that have to stay together
 
-  [[nodiscard]] std::span<const arch::x86_64::SourceInstruction> code_of(
-      const CopyUnit& unit) const {
+  [[nodiscard]] std::span<const cpu::SourceInstruction> code_of(const CopyUnit& unit) const {
     return std::span(instructions).subspan(unit.first, unit.size);
   }
-  [[nodiscard]] const arch::x86_64::SourceInstruction& last_of(const CopyUnit& unit) const {
+  [[nodiscard]] const cpu::SourceInstruction& last_of(const CopyUnit& unit) const {
     return instructions[unit.first + unit.size - 1];
   }
   /// The unit that starts at an address.

@@ -2,21 +2,11 @@
 
 #include <algorithm>
 
-#include "arch/x86_64/counter_code.h"
-#include "arch/x86_64/registers.h"
 #include "rewriter/inserted_jumps.h"
 
 namespace sp::rewriter {
-namespace {
 
-using arch::x86_64::MovedInstruction;
-
-constexpr std::int16_t kSpilled = 8;
-constexpr std::int16_t kRedZoneBytes = arch::x86_64::kRedZone;
-
-}  // namespace
-
-CopiedInstruction& CopyWriter::emit(const MovedInstruction& code, std::uint8_t undo) {
+CopiedInstruction& CopyWriter::emit(const cpu::MovedInstruction& code, std::uint8_t undo) {
   CopiedInstruction copied;
   copied.code = code;
   copied.original = original_;
@@ -39,36 +29,15 @@ std::uint8_t CopyWriter::undo(const core::CopyUndo& undo) {
   return index;
 }
 
-void CopyWriter::add_counter(const CounterChoice& choice, std::uint64_t counter, bool& state,
-                             bool counted) {
-  if (choice.form == CounterChoice::Form::increment) {
-    emit(arch::x86_64::increment_counter(counter));
-    state = counted;
-    return;
-  }
-  const auto count = arch::x86_64::count_in_register(counter, choice.reg);
-  if (choice.form == CounterChoice::Form::in_register) {
-    for (const MovedInstruction& part : count) {
-      emit(part);
-    }
-    state = counted;
-    return;
-  }
-  const auto skipped = undo({.sp_shift = kRedZoneBytes});
-  const auto pushed =
-      undo({kRedZoneBytes + kSpilled, {{{static_cast<std::uint8_t>(choice.reg), 0}}}});
-  emit(arch::x86_64::skip_red_zone());
-  emit(arch::x86_64::push_register(choice.reg), skipped);
-  for (const MovedInstruction& part : count) {
-    emit(part, pushed);
+void CopyWriter::add_counter(std::span<const cpu::InsertedStep> count, bool& state, bool counted) {
+  for (const cpu::InsertedStep& step : count) {
+    state = step.is_noted ? counted : state;
+    emit(step.code, undo(step.undo));
   }
   state = counted;
-  emit(arch::x86_64::pop_register(choice.reg), pushed);
-  emit(arch::x86_64::return_to_red_zone(), skipped);
 }
 
-void CopyWriter::add_noted(const arch::x86_64::InsertedCode& code,
-                           const std::function<void()>& add) {
+void CopyWriter::add_noted(const cpu::InsertedCode& code, const std::function<void()>& add) {
   InsertedJumps jumps(made_.instructions);
   add_steps(code.ahead, jumps);
   is_transferred_ = true;
@@ -78,9 +47,8 @@ void CopyWriter::add_noted(const arch::x86_64::InsertedCode& code,
   jumps.connect(made_.inserted_exits);
 }
 
-void CopyWriter::add_steps(std::span<const arch::x86_64::InsertedStep> steps,
-                           InsertedJumps& jumps) {
-  for (const arch::x86_64::InsertedStep& step : steps) {
+void CopyWriter::add_steps(std::span<const cpu::InsertedStep> steps, InsertedJumps& jumps) {
+  for (const cpu::InsertedStep& step : steps) {
     is_transferred_ = step.is_noted;
     emit(step.code, undo(step.undo));
     jumps.note(step);

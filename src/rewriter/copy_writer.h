@@ -5,11 +5,9 @@
 #include <span>
 #include <utility>
 
-#include "arch/x86_64/inserted_code.h"
-#include "arch/x86_64/move.h"
+#include "arch/counter_choice.h"
 #include "core/function_copy.h"
 #include "rewriter/copy_code.h"
-#include "rewriter/counter_choice.h"
 
 namespace sp::rewriter {
 
@@ -31,20 +29,20 @@ class CopyWriter {
   /// Of all that is emitted with nothing else to undo.
   void set_undo(std::uint8_t undo) { undo_ = undo; }
 
-  CopiedInstruction& emit(const arch::x86_64::MovedInstruction& code, std::uint8_t undo = 0);
+  CopiedInstruction& emit(const cpu::MovedInstruction& code, std::uint8_t undo = 0);
   [[nodiscard]] std::uint8_t undo(const core::CopyUndo& undo);
 
   /// Counts the block.
-  void add_counter(const CounterChoice& choice, std::uint64_t counter) {
-    add_counter(choice, counter, is_counted_, true);
+  void add_counter(std::span<const cpu::InsertedStep> count) {
+    add_counter(count, is_counted_, true);
   }
   /// Counts a branch whose way has been taken.
-  void add_branch_counter(const CounterChoice& choice, std::uint64_t counter) {
+  void add_branch_counter(std::span<const cpu::InsertedStep> count) {
     is_branching_ = true;
-    add_counter(choice, counter, is_branching_, false);
+    add_counter(count, is_branching_, false);
   }
   /// `add` emits the instruction of the original that the code notes.
-  void add_noted(const arch::x86_64::InsertedCode& code, const std::function<void()>& add);
+  void add_noted(const cpu::InsertedCode& code, const std::function<void()>& add);
 
   [[nodiscard]] std::uint32_t size() const {
     return static_cast<std::uint32_t>(made_.instructions.size());
@@ -53,8 +51,8 @@ class CopyWriter {
 
  private:
   /// `state` is `counted` once the count is done.
-  void add_counter(const CounterChoice& choice, std::uint64_t counter, bool& state, bool counted);
-  void add_steps(std::span<const arch::x86_64::InsertedStep> steps, class InsertedJumps& jumps);
+  void add_counter(std::span<const cpu::InsertedStep> count, bool& state, bool counted);
+  void add_steps(std::span<const cpu::InsertedStep> steps, class InsertedJumps& jumps);
 
   CopyCode made_;
   core::Address original_;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "arch/x86_64/inserted_code.h"
+#include "core/check.h"
 #include "rewriter/copy_code.h"
 
 namespace sp::rewriter {
@@ -20,8 +20,8 @@ class InsertedJumps {
       : instructions_(instructions), first_(instructions.size()) {}
 
   /// The step was appended.
-  void note(const arch::x86_64::InsertedStep& step) {
-    using Label = arch::x86_64::InsertedStep::Label;
+  void note(const cpu::InsertedStep& step) {
+    using Label = cpu::InsertedStep::Label;
     const std::size_t at = instructions_.size() - 1;
     if (step.label != Label::none) {
       places_.at(static_cast<std::size_t>(step.label)) = at;
@@ -42,10 +42,10 @@ class InsertedJumps {
     }
     for (const auto& [at, to] : jumps_) {
       const std::size_t place = places_.at(static_cast<std::size_t>(to));
-      arch::x86_64::MovedInstruction& jump = instructions_[at].code;
-      const std::uint32_t distance = offsets[place - first_] - offsets[at + 1 - first_];
-      jump.size = jump.field;
-      jump.append_number(distance, std::exchange(jump.field_size, std::uint8_t{0}));
+      cpu::MovedInstruction& jump = instructions_[at].code;
+      jump.target = core::Address{offsets[place - first_]};
+      SP_CHECK(cpu::place(jump, core::Address{offsets[at - first_]}));
+      jump.settle();
     }
     for (const auto& [at, to] : exits_) {
       const std::size_t place = places_.at(static_cast<std::size_t>(to));
@@ -57,8 +57,8 @@ class InsertedJumps {
   std::vector<CopiedInstruction>& instructions_;
   std::size_t first_;
   std::array<std::size_t, 8> places_{};
-  std::vector<std::pair<std::size_t, arch::x86_64::InsertedStep::Label>> jumps_;
-  std::vector<std::pair<std::size_t, arch::x86_64::InsertedStep::Label>> exits_;
+  std::vector<std::pair<std::size_t, cpu::InsertedStep::Label>> jumps_;
+  std::vector<std::pair<std::size_t, cpu::InsertedStep::Label>> exits_;
 };
 
 }  // namespace sp::rewriter

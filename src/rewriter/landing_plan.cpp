@@ -2,22 +2,21 @@
 
 #include <algorithm>
 
-#include "arch/x86_64/moved_operand.h"
+#include "rewriter/cpu.h"
 #include "rewriter/padding.h"
 
 namespace sp::rewriter {
 namespace {
 
-using arch::x86_64::MovedInstruction;
-using arch::x86_64::SourceInstruction;
 using core::Address;
 using core::AddressRange;
 using core::CopyRefusal;
 using core::Flow;
+using cpu::kLongJump;
+using cpu::kShortJump;
+using cpu::MovedInstruction;
+using cpu::SourceInstruction;
 using Form = core::CopyLanding::Form;
-
-constexpr std::uint8_t kLongJump = 5;
-constexpr std::uint8_t kShortJump = 2;
 
 /// Bytes that nobody executes.
 class DeadBytes {
@@ -71,15 +70,15 @@ class DeadBytes {
     }
   }
 
-  /// Five bytes that a short jump at `from` reaches.
+  /// A long jump's bytes that a short jump at `from` reaches.
   std::optional<Address> take(Address from) {
     const Address end = from + kShortJump;
     for (AddressRange& range : free_) {
-      if (range.size() >= kLongJump && arch::x86_64::reaches(end, range.end - kLongJump, 1)) {
+      if (range.size() >= kLongJump && cpu::reaches(end, range.end - kLongJump, 1)) {
         range.end = range.end - kLongJump;
         return range.end;
       }
-      if (range.size() >= kLongJump && arch::x86_64::reaches(end, range.begin, 1)) {
+      if (range.size() >= kLongJump && cpu::reaches(end, range.begin, 1)) {
         const Address taken = range.begin;
         range.begin = range.begin + kLongJump;
         return taken;
@@ -130,9 +129,7 @@ class LandingPlanner {
     const Flow flow = last.instruction.flow;
     const std::uint64_t whole = unit.end - unit.start;
     const std::uint64_t before_kept = is_kept(flow) ? last.instruction.address - unit.start : whole;
-    const bool can_emulate =
-        flow == Flow::call ||
-        (flow == Flow::indirect_call && arch::x86_64::jump_through_operand(last).has_value());
+    const bool can_emulate = cpu::can_emulate_call(last);
 
     if (unit.is_outside) {
       if (auto kept = plan_jump(unit, before_kept)) {
@@ -185,11 +182,14 @@ class LandingPlanner {
   [[nodiscard]] bool is_closed() const { return function_.is_complete && function_.jumps_within; }
   /// A jump within the first `room` bytes of the unit, or in these and dead bytes behind it.
   std::optional<PlannedLanding> plan_jump(const CopyUnit& unit, std::uint64_t room) {
-    const std::uint8_t first = units_.instructions[unit.first].instruction.length;
+    const SourceInstruction& leader = units_.instructions[unit.first];
+    const std::uint8_t first = leader.instruction.length;
+    const std::uint8_t pad = cpu::pad_length(leader);
     // Where control may come to any instruction, none may begin within the jump.
-    const std::uint64_t usable = is_closed() ? room : std::min<std::uint64_t>(room, first);
+    const std::uint64_t usable = (is_closed() ? room : std::min<std::uint64_t>(room, first + pad)) -
+                                 std::min<std::uint64_t>(room, pad);
     if (usable >= kLongJump) {
-      return PlannedLanding{Form::jump, kLongJump, {}, false};
+      return PlannedLanding{Form::jump, kLongJump, {}, false, false, pad};
     }
     if (usable == unit.end - unit.start && usable + dead_.size_at(unit.end) >= kLongJump) {
       dead_.use(unit.end, kLongJump - usable);
@@ -255,17 +255,18 @@ tl::expected<std::vector<PlannedLanding>, CopyRefusal> plan_landings(
   return plans;
 }
 
-std::optional<core::CopyLanding> make_landing(const PlannedLanding& planned, Address at,
+std::optional<core::CopyLanding> make_landing(const PlannedLanding& planned, Address leader,
                                               Address copy) {
   core::CopyLanding landing;
+  const Address at = leader + planned.pad;
   landing.at = at;
+  landing.pad = planned.pad;
   landing.form = planned.form;
   landing.copy = copy;
   if (planned.form != Form::jump) {
     return landing;
   }
-  MovedInstruction far = arch::x86_64::jump_to(copy);
-  widen(far);
+  MovedInstruction far = cpu::far_jump_to(copy);
   if (planned.size == kLongJump) {
     if (!place(far, at)) {
       return std::nullopt;
@@ -274,7 +275,7 @@ std::optional<core::CopyLanding> make_landing(const PlannedLanding& planned, Add
     landing.size = far.size;
     return landing;
   }
-  MovedInstruction near = arch::x86_64::jump_to(planned.via);
+  MovedInstruction near = cpu::jump_to(planned.via);
   if (!place(near, at) || !place(far, planned.via)) {
     return std::nullopt;
   }

@@ -3,29 +3,25 @@
 #include <algorithm>
 #include <array>
 
-#include "arch/x86_64/encoding.h"
-#include "arch/x86_64/flag_effects.h"
-#include "arch/x86_64/flags.h"
-#include "arch/x86_64/register_effects.h"
+#include "rewriter/cpu.h"
 
 namespace sp::rewriter {
 namespace {
 
-using arch::x86_64::kArithmeticFlags;
 using core::Address;
 using core::BasicBlock;
 using core::Flow;
 
-/// A set of registers (bits 0 to 15), flags (from bit 16 on), and of flags that known code reads
-/// (from bit 32 on): the latter leave out what is only assumed to be live.
+/// A set of registers (from bit 0 on), flags (behind them), and of flags that known code reads
+/// (from bit 48 on): the latter leave out what is only assumed to be live.
 using Set = std::uint64_t;
 
-constexpr unsigned kFlagsAt = 16;
-constexpr unsigned kReadFlagsAt = 32;
-constexpr Set kAllRegisters = 0xFFFF;
-constexpr Set kAllFlags = kArithmeticFlags << kFlagsAt;
+constexpr unsigned kFlagsAt = cpu::kGeneralRegisters;
+constexpr unsigned kReadFlagsAt = 48;
+constexpr Set kAllRegisters = (Set{1} << cpu::kGeneralRegisters) - 1;
+constexpr Set kAllFlags = cpu::kCountingFlags << kFlagsAt;
+static_assert((kAllRegisters | kAllFlags) >> 32U == 0, "LiveState::live_ has so many");
 constexpr Set kEverything = kAllRegisters | kAllFlags;
-constexpr Set kStackPointer = 1U << 4U;
 constexpr std::uint32_t kUnknown = static_cast<std::uint32_t>(kEverything);
 
 /// Flags that known code reads.
@@ -38,29 +34,14 @@ struct Effect {
   [[nodiscard]] Set before(Set after) const { return (after & ~kills) | reads; }
 };
 
-/// ud2 and its like, int3, int1, hlt: behind calls that do not return.
-bool is_trap(const arch::x86_64::Encoding& encoding) {
-  using arch::x86_64::OpcodeMap;
-  const std::uint8_t opcode = encoding.opcode;
-  return encoding.map == OpcodeMap::two_byte
-             ? opcode == 0x0B || opcode == 0xB9 || opcode == 0xFF
-             : encoding.map == OpcodeMap::one_byte &&
-                   (opcode == 0xCC || opcode == 0xF1 || opcode == 0xF4);
-}
-
 Effect effect_of(std::span<const std::byte> code) {
-  const auto encoding = arch::x86_64::read_encoding(code);
-  if (!encoding) {
-    return {kEverything, 0};
-  }
-  if (is_trap(*encoding)) {
+  const arch::LiveEffects effects = cpu::live_effects(code);
+  if (!effects.is_known) {
     return {kEverything, 0};  // a handler of its signal may look, but no code is meant to
   }
-  const auto flags = arch::x86_64::flag_effects(*encoding);
-  const auto registers = arch::x86_64::register_effects(*encoding);
-  const Set overwritten = registers.overwrites & ~kStackPointer;
-  return {registers.reads | kStackPointer | read_flags(flags.reads),
-          overwritten | read_flags(flags.kills)};
+  const Set overwritten = Set{effects.overwrites} & ~Set{cpu::kAlwaysLive};
+  return {Set{effects.reads} | cpu::kAlwaysLive | read_flags(effects.reads_flags),
+          overwritten | read_flags(effects.kills_flags)};
 }
 
 constexpr std::uint32_t kNone = ~0U;
@@ -288,7 +269,7 @@ LiveBefore LiveState::before(core::Address instruction) const {
   if (bounds_.contains(instruction) && instruction - bounds_.begin < live_.size()) {
     live = live_[instruction - bounds_.begin];
   }
-  return {live >> kFlagsAt, static_cast<std::uint16_t>(live & kAllRegisters)};
+  return {live >> kFlagsAt, static_cast<std::uint32_t>(live & kAllRegisters), false};
 }
 
 }  // namespace sp::rewriter

@@ -6,18 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "arch/counter_choice.h"
 #include "core/address.h"
 #include "core/control_flow_graph.h"
 
 namespace sp::rewriter {
 
-/// What later instructions may read, of the state before an instruction.
-struct LiveBefore {
-  std::uint64_t flags = 0;      // bits of eflags, the six arithmetic ones
-  std::uint16_t registers = 0;  // bit n: the general register with number n in instructions
-
-  bool operator==(const LiveBefore&) const = default;
-};
+using arch::LiveBefore;
 
 /// What code outside of a function reads of the flags that are set when control comes to it by a
 /// direct call or jump.
@@ -29,18 +24,18 @@ struct FlagsReadAt {
 };
 
 /// The flags and general registers that are live in front of each instruction of a function of
-/// x86-64 code, by backward data flow over its blocks. What is not live may be changed there.
+/// code, by backward data flow over its blocks. What is not live may be changed there.
 ///
-/// Flags: dead at calls and returns, as every ABI in use has it. (psABI AMD64, section 3.2.1: they
-/// are not preserved across calls; GCC's -fipa-ra keeps to that for flags, too.) LLVM's machine
-/// outliner makes functions that return them: `returns_flags`. Live at jumps and
-/// branches out of the function, for these may lead to a cold part of it, and at indirect jumps
-/// that are not resolved. System calls keep them.
+/// Flags (x86-64; no counting code changes those of AArch64): dead at calls and returns, as every
+/// ABI in use has it. (psABI AMD64, section 3.2.1: they are not preserved across calls; GCC's
+/// -fipa-ra keeps to that for flags, too.) LLVM's machine outliner makes functions that return
+/// them: `returns_flags`. Live at jumps and branches out of the function, for these may lead to a
+/// cold part of it, and at indirect jumps that are not resolved. System calls keep them.
 ///
 /// Registers: no ABI is assumed. Code may rely on a register that its callee is not known to change
 /// (-fipa-ra, preserve_most, TLS descriptors) and may pass and return values in any (Go, Swift,
 /// OCaml, hand-written code), so that all are live at calls, returns and all other exits. Dead is
-/// what the function's own code overwrites first. rsp is always live.
+/// what the function's own code overwrites first. The stack pointer is always live.
 class LiveState {
  public:
   /// `code` are the original bytes of `bounds`. `outside`, sorted by address, tells of calls' and

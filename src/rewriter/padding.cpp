@@ -1,18 +1,18 @@
 #include "rewriter/padding.h"
 
-#include "arch/x86_64/move.h"
+#include "rewriter/cpu.h"
 
 namespace sp::rewriter {
 
 core::AddressRange find_padding(std::span<const std::byte> code, core::Address at) {
   core::AddressRange padding{at, at};
   while (!code.empty()) {
-    const auto encoding = arch::x86_64::read_encoding(code);
-    if (!encoding || !arch::x86_64::is_padding(*encoding)) {
+    const std::size_t length = cpu::padding_length(code);
+    if (length == 0) {
       break;
     }
-    code = code.subspan(encoding->length);
-    padding.end = padding.end + encoding->length;
+    code = code.subspan(length);
+    padding.end = padding.end + length;
   }
   return padding;
 }

@@ -4,10 +4,10 @@
 #include <optional>
 #include <span>
 
-#include "arch/x86_64/move.h"
 #include "core/function_copy.h"
 #include "rewriter/copy_units.h"
 #include "rewriter/copy_writer.h"
+#include "rewriter/cpu.h"
 #include "rewriter/table_plan.h"
 
 // The code of jumps by tables of the copy's own.
@@ -20,8 +20,8 @@ void add_table_jump(std::uint32_t unit, const PlannedTable& table, CopyWriter& w
 /// come from the original to the code that is added behind that, for their registers hold the
 /// original's entry.
 [[nodiscard]] std::optional<core::CopyRefusal> add_table_load(
-    std::uint32_t unit, const PlannedTable& table,
-    std::span<const arch::x86_64::SourceInstruction> sources, CopyWriter& writer);
+    std::uint32_t unit, const PlannedTable& table, std::span<const cpu::SourceInstruction> sources,
+    CopyWriter& writer);
 
 /// Behind all units, where PlannedTable::Entry::sets_register.
 void add_setters(const PlannedTable& table, const CopyUnits& units, CopyWriter& writer);

@@ -11,8 +11,9 @@
 
 namespace sp::rewriter {
 
-/// A jump by a table that the copy makes through a table of its own, whose entries are addresses in
-/// the copy: one instruction in the place of the original's up to three, and no landing.
+/// (x86-64 alone) A jump by a table that the copy makes through a table of its own, whose entries
+/// are addresses in the copy: one instruction in the place of the original's up to three, and no
+/// landing.
 struct PlannedTable {
   static constexpr std::uint32_t kNoUnit = ~std::uint32_t{0};
 

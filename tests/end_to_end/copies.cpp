@@ -198,8 +198,10 @@ TEST(CopiesOfSwitches, are_made_though_no_check_shows_where_their_tables_end) {
   EXPECT_EQ(counted.outcome.out, run(program).out) << counted.outcome.text();
   EXPECT_EQ(calls_of(counted.files, "each_round"), std::to_string(kRounds) + " exact");
   EXPECT_EQ(calls_of(counted.files, "rarely"), std::to_string(cases[3] + cases[6]) + " exact");
-  EXPECT_EQ(hits_of_a_round(counted.files, "unbounded_switch"),
-            (std::multiset<std::uint64_t>{kRounds, cases[0], cases[1], cases[2]}));
+  if (arch::Native::kName == "x86_64") {  // else gcc makes comparisons of the switch
+    EXPECT_EQ(hits_of_a_round(counted.files, "unbounded_switch"),
+              (std::multiset<std::uint64_t>{kRounds, cases[0], cases[1], cases[2]}));
+  }
   const auto facts = counted.files.run();
   EXPECT_EQ(facts.at("probes").at("copies").at("refused").size(), 0U);
   EXPECT_LT(facts.at("cost").at("stops").get<std::uint64_t>(), kRounds / 5);

@@ -29,7 +29,7 @@ TEST(CopiesAttached, threads_return_from_handlers_that_ran_before) {
     EXPECT_EQ(outcome.out, "ready\nback\nright\n") << outcome.text();
     EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
     const auto copies = RunFiles(directory / "run").run().at("probes").at("copies");
-    if (arch::Native::kHasCopies) {
+    if (arch::Native::kHasCopies && patience_factor() == 1) {  // else they work too little
       EXPECT_GE(copies.at("executions").get<std::uint64_t>(), 10'000U);
     }
   }

@@ -112,11 +112,14 @@ TEST_F(CopiesKilled, nobody_stays_in_a_loop_of_a_copy) {
 }
 
 TEST_F(CopiesKilled, nobody_stays_in_a_loop_of_a_copy_of_a_child) {
+  // Where threads wait long for the CPU it takes minutes until all loops have their copies.
+  const int children = patience_factor() > 1 ? 1 : 2;
   for (int round = 0; round < scaled(5) && !HasFailure(); ++round) {
-    Running profiler(
-        superprofiler(directory_, {"-q", "-a", "--overwrite"}, {target("callless_loops"), "2"}));
-    for (const char* const said : {"fast\n", "child 0\n", "child 1\n"}) {
-      ASSERT_TRUE(profiler.says(said)) << profiler.err();
+    Running profiler(superprofiler(directory_, {"-q", "-a", "--overwrite"},
+                                   {target("callless_loops"), std::to_string(children)}));
+    ASSERT_TRUE(profiler.says("fast\n")) << profiler.err();
+    for (int child = 0; child < children; ++child) {
+      ASSERT_TRUE(profiler.says("child " + std::to_string(child) + "\n")) << profiler.err();
     }
     const pid_t launched = launched_by(profiler.pid());
     profiler.signal(SIGKILL);
@@ -124,6 +127,15 @@ TEST_F(CopiesKilled, nobody_stays_in_a_loop_of_a_copy_of_a_child) {
     expect_left(launched, round);
     expect_right(profiler, launched, round);
   }
+}
+
+/// The byte that tells a jump to a copy: of x86-64's jmp the first one, of AArch64's b the last.
+bool is_of_jump(std::size_t at, char byte) {
+  if (Native::kName == "x86_64") {
+    return byte == '\xE9';
+  }
+  constexpr unsigned kOpcode = 0xFC;
+  return at % 4 == 3 && (static_cast<unsigned char>(byte) & kOpcode) == 0x14;
 }
 
 /// Tells when jumps to copies are written to a program's text.
@@ -142,14 +154,13 @@ class JumpWatch {
 
   /// How many there are.
   [[nodiscard]] int jumps() const {
-    constexpr char kJump = '\xE9';
     std::string now(original_.size(), '\0');
     const ssize_t size =
         ::pread(memory_.get(), now.data(), now.size(), static_cast<off_t>(begin_.value()));
     int jumps = 0;
     for (ssize_t i = 0; i < size; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      jumps += now[at] == kJump && original_[at] != kJump ? 1 : 0;
+      jumps += is_of_jump(at, now[at]) && !is_of_jump(at, original_[at]) ? 1 : 0;
     }
     return jumps;
   }

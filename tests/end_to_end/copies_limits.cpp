@@ -15,13 +15,22 @@ TEST(CopiesOfThreads, count_more_threads_than_there_were_counters_for) {
   if (!arch::Native::kHasCopies) {
     GTEST_SKIP() << "no copies on this CPU";
   }
+  // On a slow machine so many take longer to stop than they may, and keep their breakpoints.
+  const bool is_slow = patience_factor() > 1;
+  const int threads = is_slow ? 70 : 200;
+  const int rounds = is_slow ? 200 : 2000;
   const TempDir directory;
   const Profiled counted =
-      profile(directory, {"-q", "-a"}, {target("counted_threads"), "200", "2000"});
-  EXPECT_EQ(counted.outcome.out, "400000 200000\n") << counted.outcome.text();
-  EXPECT_EQ(calls_of(counted.files, "count_one"), "400000 exact");
-  EXPECT_EQ(calls_of(counted.files, "count_pair"), "200000 exact");
-  EXPECT_LT(counted.files.run().at("probes").at("hits").get<std::uint64_t>(), 100'000U);
+      profile(directory, {"-q", "-a"},
+              {target("counted_threads"), std::to_string(threads), std::to_string(rounds)});
+  const int ones = threads * rounds;
+  EXPECT_EQ(counted.outcome.out, std::to_string(ones) + " " + std::to_string(ones / 2) + "\n")
+      << counted.outcome.text();
+  EXPECT_EQ(calls_of(counted.files, "count_one"), std::to_string(ones) + " exact");
+  EXPECT_EQ(calls_of(counted.files, "count_pair"), std::to_string(ones / 2) + " exact");
+  if (!is_slow) {
+    EXPECT_LT(counted.files.run().at("probes").at("hits").get<std::uint64_t>(), 100'000U);
+  }
 }
 
 TEST(CopiesOfThreads, are_given_up_where_there_is_no_room_for_more_counters) {
@@ -33,7 +42,7 @@ TEST(CopiesOfThreads, are_given_up_where_there_is_no_room_for_more_counters) {
   EXPECT_EQ(counted.outcome.out, "10000 5000\n") << counted.outcome.text();
   EXPECT_EQ(calls_of(counted.files, "count_one"), "10000 exact");
   EXPECT_EQ(calls_of(counted.files, "count_pair"), "5000 exact");
-  if (arch::Native::kHasCopies) {
+  if (arch::Native::kHasCounterSegment) {  // else all threads share theirs
     EXPECT_NE(counted.outcome.err.find("no longer copied"), std::string::npos)
         << counted.outcome.err;
   }
@@ -72,7 +81,7 @@ TEST(Copies, leave_the_flags_that_a_function_returns) {
     const auto run = profile(directory, mode, {target("returned_flags")});
     EXPECT_EQ(run.outcome.out, "2400 1580 2400 1580\n") << mode.front() << run.outcome.text();
     const auto copies = run.files.run().at("probes").at("copies");
-    if (arch::Native::kHasCopies && mode.front() != "--trace") {
+    if (arch::Native::kName == "x86_64" && mode.front() != "--trace") {
       EXPECT_GE(copies.at("executions").get<std::uint64_t>(), 48'000U);
     }
   }

@@ -30,9 +30,6 @@ void refuse_what_copies_need() {
 }
 
 TEST(Doctor, tries_what_copies_of_hot_code_need) {
-  if (arch::Native::kName != "x86_64") {
-    GTEST_SKIP() << "hot code is copied on x86_64 only";
-  }
   const std::string freely = run({SP_PROGRAM, "doctor"}).out;
   EXPECT_EQ(freely.find("memfd_create fails"), std::string::npos) << freely;
   StartOptions start;

@@ -172,7 +172,7 @@ TEST_P(EmitToReader, deltas_add_up_to_the_tree) {
   const TempDir directory;
   EmitReader reader(directory, GetParam());
   // By breakpoints the program takes its time.
-  const bool is_copied = GetParam() == "all" && arch::Native::kHasCopies;
+  const bool is_copied = GetParam() == "all" && arch::Native::kHasCounterSegment;
   const char* const calls = is_copied ? "200000" : GetParam() == "pulls" ? "9000" : "4000";
   const auto run = profile(
       directory,

@@ -12,6 +12,7 @@
 #include "arch/aarch64/atomic_sequence.h"
 #include "arch/aarch64/breakpoint.h"
 #include "arch/aarch64/call_values.h"
+#include "arch/aarch64/code_pointers.h"
 #include "arch/aarch64/decoder.h"
 #include "arch/aarch64/emulate.h"
 #include "arch/aarch64/jump_table.h"
@@ -33,7 +34,8 @@ struct AArch64 {
   static constexpr std::string_view kName = "aarch64";
   static constexpr std::uint16_t kElfMachine = EM_AARCH64;
   /// Functions of it can be copied (rewriter/copy_function.h).
-  static constexpr bool kHasCopies = false;
+  static constexpr bool kHasCopies = true;
+  static constexpr unsigned kAddressBits = 48;
   static constexpr std::uint64_t kRedZone = aarch64::kRedZone;
   static constexpr std::uint64_t kPushedByCall = 0;
   static constexpr bool kHasCounterSegment = aarch64::kHasCounterSegment;
@@ -129,13 +131,13 @@ struct AArch64 {
                                                  core::Address address) {
     return aarch64::decode(bytes, address);
   }
-  static std::vector<std::uint64_t> code_pointers(std::span<const std::byte> /*bytes*/,
-                                                  core::Address /*address*/) {
-    return {};
+  static std::vector<std::uint64_t> code_pointers(std::span<const std::byte> bytes,
+                                                  core::Address address) {
+    return aarch64::code_pointers(bytes, address);
   }
-  static std::optional<std::uint64_t> named_memory(std::span<const std::byte> /*bytes*/,
-                                                   core::Address /*address*/) {
-    return std::nullopt;
+  static std::optional<std::uint64_t> named_memory(std::span<const std::byte> bytes,
+                                                   core::Address address) {
+    return aarch64::named_memory(bytes, address);
   }
   /// No code of ours changes flags on this CPU.
   static FlagUse flag_use(std::span<const std::byte> /*bytes*/) { return {}; }

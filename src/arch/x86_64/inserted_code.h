@@ -7,29 +7,14 @@
 #include <span>
 #include <vector>
 
+#include "arch/inserted_step.h"
 #include "arch/x86_64/move.h"
 #include "core/function_copy.h"
 
 namespace sp::arch::x86_64 {
 
-/// An instruction of code that a copy has and the original has not.
-struct InsertedStep {
-  enum class Label : std::uint8_t { none, search, next, add, count, restore, lost };
-
-  MovedInstruction code;
-  core::CopyUndo undo;  // when it is the next one
-  /// What the code notes is noted already (core::CopyPoint::is_transferred).
-  bool is_noted = false;
-  Label label = Label::none;  // it is there
-  Label to = Label::none;     // its displacement leads there
-  Label exit = Label::none;   // a jump there may take its place: see core::CopyExit
-};
-
-/// Code that changes nothing but memory below the red zone, and words of the counter segment.
-struct InsertedCode {
-  std::vector<InsertedStep> ahead;   // of an instruction of the original
-  std::vector<InsertedStep> behind;  // where control comes from `ahead` alone
-};
+using InsertedStep = InsertedStepOf<MovedInstruction>;
+using InsertedCode = InsertedCodeOf<MovedInstruction>;
 
 /// Bytes, then numbers of four bytes.
 [[nodiscard]] MovedInstruction code(std::initializer_list<unsigned> bytes,

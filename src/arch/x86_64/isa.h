@@ -38,6 +38,7 @@ struct X86_64 {
   static constexpr std::uint16_t kElfMachine = EM_X86_64;
   /// Functions of it can be copied (rewriter/copy_function.h).
   static constexpr bool kHasCopies = true;
+  static constexpr unsigned kAddressBits = 47;
   static constexpr std::uint64_t kRedZone = x86_64::kRedZone;
   static constexpr std::uint64_t kPushedByCall = 8;
   static constexpr bool kHasCounterSegment = x86_64::kHasCounterSegment;

@@ -96,6 +96,15 @@ bool is_unmovable(const Encoding& encoding, Flow flow) {
   return true;
 }
 
+/// nop in all its lengths, and int3.
+bool is_padding(const Encoding& encoding) {
+  if (encoding.map == OpcodeMap::two_byte) {
+    return encoding.opcode == 0x1F;
+  }
+  const bool is_nop = encoding.opcode == 0x90 && (encoding.rex & 1U) == 0;  // else xchg r8,rax
+  return encoding.map == OpcodeMap::one_byte && (is_nop || encoding.opcode == 0xCC);
+}
+
 }  // namespace
 
 std::optional<SourceInstruction> read_instruction(std::span<const std::byte> bytes,
@@ -105,7 +114,7 @@ std::optional<SourceInstruction> read_instruction(std::span<const std::byte> byt
   if (!instruction) {
     return std::nullopt;
   }
-  return SourceInstruction{bytes.first(encoding->length), *encoding, *instruction};
+  return SourceInstruction{bytes.first(encoding->length), *encoding, *instruction, 0, false};
 }
 
 void MovedInstruction::append(std::initializer_list<unsigned> values) {
@@ -153,11 +162,6 @@ bool place(MovedInstruction& moved, Address at) {
   return true;
 }
 
-bool is_loop(const SourceInstruction& source) {
-  const Encoding& encoding = source.encoding;
-  return encoding.map == OpcodeMap::one_byte && (encoding.opcode & 0xFCU) == 0xE0U;
-}
-
 std::optional<CopyRefusal> refuse_move(const SourceInstruction& source) {
   if (source.encoding.segment == Segment::gs || names_gs(source.encoding)) {
     return CopyRefusal::uses_counter_segment;
@@ -168,12 +172,9 @@ std::optional<CopyRefusal> refuse_move(const SourceInstruction& source) {
   return std::nullopt;
 }
 
-bool is_padding(const Encoding& encoding) {
-  if (encoding.map == OpcodeMap::two_byte) {
-    return encoding.opcode == 0x1F;
-  }
-  const bool is_nop = encoding.opcode == 0x90 && (encoding.rex & 1U) == 0;  // else xchg r8,rax
-  return encoding.map == OpcodeMap::one_byte && (is_nop || encoding.opcode == 0xCC);
+std::size_t padding_length(std::span<const std::byte> code) {
+  const auto encoding = read_encoding(code);
+  return encoding && is_padding(*encoding) ? encoding->length : 0;
 }
 
 std::optional<MovedInstruction> move_unchanged(const SourceInstruction& source) {
@@ -193,46 +194,10 @@ std::optional<MovedInstruction> move_unchanged(const SourceInstruction& source) 
   return moved;
 }
 
-std::optional<MovedInstruction> move_short_jump(const SourceInstruction& source, Address target) {
-  const Encoding& encoding = source.encoding;
-  const bool is_jump =
-      source.instruction.flow == Flow::jump || source.instruction.flow == Flow::call;
-  const unsigned longest = encoding.opcode_offset + (is_jump ? 5U : 6U);
-  const bool is_branch = source.instruction.flow == Flow::branch;
-  if (longest > kLongestInstruction || encoding.has_modrm || is_loop(source) ||
-      !(is_jump || is_branch)) {
-    return std::nullopt;
-  }
-  MovedInstruction moved;
-  moved.append(source.prefixes());
-  moved.append({is_jump ? 0xEBU : 0x70U | (encoding.opcode & 0x0FU)});
-  moved.append_displacement(1, target);
-  return moved;
-}
-
-void widen(MovedInstruction& jump) {
-  const auto opcode = std::to_integer<unsigned>(jump.bytes[jump.field - 1U]);
-  jump.size = static_cast<std::uint8_t>(jump.field - 1U);
-  if (opcode == 0xEB) {
-    jump.append({0xE9});
-  } else {
-    jump.append({0x0F, opcode + 0x10U});  // 7x: 0F 8x
-  }
-  jump.append_displacement(4, jump.target);
-}
-
-MovedInstruction move_loop(const SourceInstruction& source, std::uint8_t distance) {
-  MovedInstruction moved;
-  moved.append(source.code.first(source.code.size() - 1));
-  moved.append({distance});
-  return moved;
-}
-
-MovedInstruction jump_to(Address target) {
-  MovedInstruction jump;
-  jump.append({0xEB});
-  jump.append_displacement(1, target);
-  return jump;
+std::optional<MovedCode> move_plain(const SourceInstruction& source,
+                                    std::span<const std::byte> /*function*/, Address /*begin*/) {
+  const auto moved = move_unchanged(source);
+  return moved ? std::optional(MovedCode{*moved}) : std::nullopt;
 }
 
 std::array<MovedInstruction, 2> push_address(Address value) {

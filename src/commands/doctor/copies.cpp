@@ -40,6 +40,10 @@ Finding judge_text_writes(const CopyFacts& facts) {
 }
 
 Finding judge_gs_base(const CopyFacts& facts, bool in_container) {
+  if (!facts.by_segment) {
+    return {Level::ok, "copies", "copies of hot code count atomically, for all threads together",
+            ""};
+  }
   if (facts.gs_base == 0) {
     return {Level::ok, "gs base",
             "can be set by ptrace: copies of hot code count with one instruction", ""};
@@ -93,11 +97,6 @@ Finding judge_membarrier(const CopyFacts& facts, bool in_container) {
 }  // namespace
 
 std::vector<Finding> judge(const CopyFacts& facts, bool in_container) {
-  if (!facts.for_this_cpu) {
-    return {judge_text_writes(facts),
-            {Level::ok, "copies",
-             "hot code is not copied on this CPU: its probes are removed when hot", ""}};
-  }
   return {judge_text_writes(facts), judge_gs_base(facts, in_container),
           judge_counter_memory(facts, in_container), judge_executable_memory(facts),
           judge_membarrier(facts, in_container)};

@@ -77,8 +77,9 @@ std::optional<analyzer::InstrumentationPolicy> instrumentation_policy(
 bool finds_references(const cli::RecordOptions& options) {
   return options.single == cli::Single::off && !options.no_instrumentation && !options.no_copies &&
          options.coverage != core::Coverage::function &&
-         (!options.sees_calls() || options.traces_in_copies()) && !options.derive &&
-         arch::Native::kHasCopies;
+         (!options.sees_calls() ||
+          (options.traces_in_copies() && arch::Native::kHasCounterSegment)) &&
+         !options.derive && arch::Native::kHasCopies;
 }
 
 int check_reader(const cli::RecordOptions& options) {

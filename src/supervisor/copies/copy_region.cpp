@@ -29,7 +29,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
 
 /// Between the mappings, with margins, in the order of addresses.
 std::vector<AddressRange> gaps_between(const std::vector<core::Mapping>& maps) {
-  constexpr std::uint64_t kEnd = std::uint64_t{1} << 47U;
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << arch::Native::kAddressBits;
   std::vector<AddressRange> gaps;
   std::uint64_t begin = core::kLowestMapping;
   const auto add = [&](std::uint64_t end) {

@@ -84,9 +84,6 @@ std::optional<Address> find_counter_base(const std::vector<core::Mapping>& maps,
 }
 
 core::Result<CounterMemory> CounterMemory::create(const RemoteCaller& caller) {
-  if (!arch::Native::kHasCounterSegment) {
-    return core::fail("counting in copies", ENOTSUP);
-  }
   const auto text = read_proc(fmt::format("/proc/{}/maps", caller.tid));
   if (!text) {
     return tl::unexpected(text.error());
@@ -110,7 +107,9 @@ core::Result<void> CounterMemory::map_first(const RemoteCaller& caller, const Me
   core::Result<void> mapped = core::fail("mapping counters", ENOMEM);
   const std::uint64_t room = room_for_us(caller.tid);
   for (const Layout& layout : kLayouts) {
-    if ((layout.slots + 1) * layout.slot_size > room) {
+    // Where threads have no segment they share the first slot.
+    const std::uint32_t slots = arch::Native::kHasCounterSegment ? layout.slots : 0;
+    if ((slots + 1) * layout.slot_size > room) {
       continue;
     }
     const auto base = find_counter_base(maps, layout.slot_size);
@@ -119,10 +118,10 @@ core::Result<void> CounterMemory::map_first(const RemoteCaller& caller, const Me
     }
     base_ = *base;
     slot_size_ = layout.slot_size;
-    batch_slots_ = layout.slots;
+    batch_slots_ = slots;
     mapped = map_batch(caller, file.in_target, 0, 1);
-    if (mapped) {
-      mapped = map_batch(caller, file.in_target, 1, layout.slots);
+    if (mapped && slots > 0) {
+      mapped = map_batch(caller, file.in_target, 1, slots);
     }
     if (mapped) {
       return {};

@@ -21,7 +21,7 @@ std::uint64_t load_counter(std::uint64_t& word) {
 
 bool has_free_counter_segment(pid_t tid) {
   const auto registers = ptrace::registers(tid);
-  return Native::kHasCounterSegment && registers && !Native::uses_counter_segment(*registers);
+  return registers && !Native::uses_counter_segment(*registers);
 }
 
 core::Result<void> set_counter_base(pid_t tid, std::uint64_t base) {
@@ -95,6 +95,9 @@ void CounterSlots::free(std::uint32_t first, std::uint32_t count) {
 }
 
 std::optional<std::uint64_t> CounterSlots::assign(pid_t tid, bool is_counted) {
+  if (!Native::kHasCounterSegment) {
+    return is_counted ? std::optional<std::uint64_t>(0) : std::nullopt;
+  }
   if (const auto known = slot_of_.find(tid); known != slot_of_.end()) {
     return memory_.base_of(known->second);
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "arch/native.h"
 #include "core/address.h"
 #include "core/function_copy.h"
 #include "core/result.h"
@@ -23,6 +25,8 @@ namespace sp::supervisor {
 /// thread, all of them in a file in memory that the target maps and we do, too. A thread's copies
 /// address counter i as counters_at(i) from the base of its counter segment. Threads whose base is
 /// 0, because nobody has given them one, count in slot 0, which is mapped at counters_at(0) itself.
+/// Where the CPU has no such segment all threads count there, atomically, and there are no other
+/// slots; so all have to be counted, and they have no tables.
 ///
 /// A slot is written by its thread alone, by us only while that thread is stopped. Reading needs no
 /// stop, and goes on when the process has ended. A forked child has the same memory: it must not
@@ -34,7 +38,7 @@ class CounterSlots {
   enum class TableUse : std::uint8_t { transfers, events };
 
   /// `caller` may run on in user code (see remote_syscall()), and no other thread runs. Errors:
-  /// ENOTSUP, this CPU has no counter segment; ENOMEM, no memory or no addresses (RLIMIT_AS); EPERM
+  /// ENOMEM, no memory or no addresses (RLIMIT_AS); EPERM
   /// and others of remote_syscall().
   [[nodiscard]] static core::Result<CounterSlots> create(const RemoteCaller& caller,
                                                          TableUse use = TableUse::transfers);
@@ -52,8 +56,9 @@ class CounterSlots {
   }
 
   /// The base for a thread's counter segment: that of its slot, or of a free one from now on.
-  /// Nothing if all are in use: grow() first. What a thread that is not to be counted (a child by
-  /// vfork that is not followed) counts there is in no sum.
+  /// Nothing if all are in use, so that grow() has to come first, or if it cannot be told apart.
+  /// What a thread that is not to be counted (a child by vfork that is not followed) counts there
+  /// is in no sum.
   [[nodiscard]] std::optional<std::uint64_t> assign(pid_t tid, bool is_counted = true);
   /// Whether the stopped thread has a base of ours: the program may have set its own since.
   [[nodiscard]] bool has_base(pid_t tid) const;
@@ -61,7 +66,10 @@ class CounterSlots {
   [[nodiscard]] core::Result<void> grow(const RemoteCaller& caller);
   /// The thread is gone, or has called exec: its counts go to the sums, its slot to somebody else.
   void release(pid_t tid);
-  [[nodiscard]] std::size_t free_slots() const { return free_.size(); }
+  [[nodiscard]] std::size_t free_slots() const {
+    return arch::Native::kHasCounterSegment ? free_.size()
+                                            : std::numeric_limits<std::size_t>::max();
+  }
   /// Threads that have a slot.
   [[nodiscard]] std::size_t threads() const { return slot_of_.size(); }
 
@@ -125,7 +133,7 @@ class CounterSlots {
   CounterSlots(CounterMemory memory, TableUse use) : memory_(std::move(memory)), use_(use) {}
   /// Nothing if there is no such table.
   [[nodiscard]] std::optional<CounterMemory::TableWords> words_of(TableUse use) const {
-    return use_ == use ? memory_.table() : std::nullopt;
+    return arch::Native::kHasCounterSegment && use_ == use ? memory_.table() : std::nullopt;
   }
   /// The end of a thread's slot. Nothing if it has no slot, or there is no such table.
   struct Table {

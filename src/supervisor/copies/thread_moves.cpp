@@ -53,6 +53,14 @@ bool undo(const core::FunctionCopy& copy, const core::CopyPoint& point,
   return true;
 }
 
+/// The count that is under way there has been made: of the block, or of the branch that leads
+/// there.
+bool has_counted(const core::CopyPoint& point, Native::Registers registers) {
+  const std::uint8_t reg = point.undo.counted_if_zero;
+  return reg != core::CopyUndo::kNone &&
+         static_cast<std::uint32_t>(Native::general_register(registers, reg)) == 0;
+}
+
 /// Of the entry, or of another one that leads where it does. `registers`: the original's.
 std::uint64_t index_of(const core::CopiedTable& table, const core::CopyUndo& undo,
                        Native::Registers registers) {
@@ -69,9 +77,13 @@ std::uint64_t index_of(const core::CopiedTable& table, const core::CopyUndo& und
 std::optional<ThreadMove> move_to_original(const core::FunctionCopy& copy,
                                            const Native::Registers& registers,
                                            arch::MemoryAccess& memory) {
-  const auto point = copy.to_original(Native::pc(registers));
+  auto point = copy.to_original(Native::pc(registers));
   if (!point) {
     return std::nullopt;
+  }
+  if (has_counted(*point, registers)) {
+    point->is_counted = point->is_counted || point->uncounted_branch == 0;
+    point->uncounted_branch = 0;
   }
   ThreadMove move{registers, {}, point->is_transferred, point->is_in_table};
   if (!undo(copy, *point, move.registers, memory)) {
@@ -104,6 +116,14 @@ std::optional<CountCorrection> unfinished(const core::FunctionCopy& copy, Addres
     return std::nullopt;
   }
   return CountCorrection{copy.blocks[*block].counter, 0, 0, -1, 0, 0};
+}
+
+std::optional<CountCorrection> behind_pad(const core::FunctionCopy& copy, Address pc) {
+  const auto block = copy.block_of(pc);
+  if (!block || pc == copy.blocks[*block].start || !copy.blocks[*block].is_ahead_at(pc)) {
+    return std::nullopt;
+  }
+  return CountCorrection{copy.blocks[*block].counter, 1, 1, -1, 0, 0};
 }
 
 std::optional<CountCorrection> stay_in_original(const core::FunctionCopy& copy, Address pc,

@@ -49,6 +49,11 @@ struct ThreadMove {
 [[nodiscard]] std::optional<CountCorrection> unfinished(const core::FunctionCopy& copy,
                                                         core::Address pc);
 
+/// A thread in the original stands between a landing's pad and its jump, which is taken away: what
+/// begins the block will not be executed again. Nothing if it does not.
+[[nodiscard]] std::optional<CountCorrection> behind_pad(const core::FunctionCopy& copy,
+                                                        core::Address pc);
+
 /// A thread stays in the original, at a kept instruction, when the function begins to run from the
 /// copy; or sleeps in a system call there, and comes into the copy by the landing at `pc`.
 /// `is_counted`: this execution of the block is counted already. Nothing if there is nothing to

@@ -201,7 +201,7 @@ std::optional<int> read_noexec() {
 CopyFacts look_at_copies() {
   using Registers = arch::Native::Registers;
   CopyFacts facts;
-  facts.for_this_cpu = HasGsBase<Registers>;
+  facts.by_segment = HasGsBase<Registers>;
   facts.gs_base = error_of(in_own_process("setting gs", try_gs_base<Registers>));
   facts.counter_memory = error_of(in_own_process("making shared memory", try_counter_memory));
   facts.executable_memory =

@@ -8,7 +8,7 @@ namespace sp::supervisor {
 
 /// An errno where something was refused, 0 where it works.
 struct CopyFacts {
-  bool for_this_cpu = false;        // functions of this CPU can be copied
+  bool by_segment = false;          // copies count by gs, else atomically
   int gs_base = 0;                  // set by ptrace in a thread, it stays
   int counter_memory = 0;           // memfd_create(2), mapped shared
   int executable_memory = 0;        // private, anonymous, r-x

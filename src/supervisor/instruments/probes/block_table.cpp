@@ -26,6 +26,7 @@ BlockTable BlockTable::forked(bool tells_all) const {
     block.since.reset();
     block.edges_until.reset();
     block.is_jumped_to = false;
+    block.is_copied = false;
     block.has_unreported_change = block.has_unreported_change && tells_all;
   }
   return table;
@@ -105,6 +106,7 @@ void BlockTable::forget(core::AddressRange mapped) {
     if (mapped.contains(block.start)) {
       block.probe = Address{};
       block.is_unlocked = false;
+      block.is_copied = false;
     }
   }
   by_start_.erase(mapped);
@@ -150,11 +152,36 @@ void BlockTable::end_unlocked(const ProbedFunction& function, core::TimePoint no
   }
 }
 
+void BlockTable::begin_copied(ProbedBlock& block, const ProbedFunction& function,
+                              core::TimePoint now) {
+  if (block.probe != Address{} || block.is_unlocked) {
+    return;
+  }
+  block.is_copied = true;
+  const bool has_run =
+      std::any_of(function.blocks.begin(), function.blocks.end(),
+                  [this](std::uint32_t number) { return blocks_[number].executions > 0; });
+  if (has_run) {
+    block.since = now;
+  }
+}
+
+void BlockTable::end_copied(const ProbedFunction& function, core::TimePoint now) {
+  for (const std::uint32_t number : function.blocks) {
+    ProbedBlock& block = blocks_[number];
+    if (block.is_copied && !block.until) {
+      block.until = now;
+      block.has_unreported_change = true;
+    }
+  }
+}
+
 std::vector<core::ProbedBlock<Address>> BlockTable::take_changes() {
   std::vector<core::ProbedBlock<Address>> changes;
   for (ProbedBlock& block : blocks_) {
     const bool has_changed = block.hits != block.reported_hits || block.has_unreported_change;
-    if ((block.probe == Address{} && !block.is_unlocked) || !has_changed) {
+    const bool is_counted = block.probe != Address{} || block.is_unlocked || block.is_copied;
+    if (!is_counted || !has_changed) {
       continue;
     }
     changes.push_back({block.start, block.size, block.instructions,

@@ -52,6 +52,10 @@ class BlockTable {
   void count_unlocked(core::Address start, core::TimePoint now);
   /// Ends the counts of those to which a branch of the function leads that is not counted any more.
   void end_unlocked(const ProbedFunction& function, core::TimePoint now);
+  /// A copy of the function counts the block, from now on. Nothing has, if it has no probe.
+  void begin_copied(ProbedBlock& block, const ProbedFunction& function, core::TimePoint now);
+  /// Its blocks without probes are counted no more.
+  void end_copied(const ProbedFunction& function, core::TimePoint now);
   /// Blocks with hits or other changes since the last call, which reports them.
   [[nodiscard]] std::vector<core::ProbedBlock<core::Address>> take_changes();
 

@@ -105,11 +105,11 @@ void translate_fault(pid_t tid, const OutOfCopy& out) {
 
 /// Control goes on from there in the copy, at its next instruction, or not in this function.
 bool is_at_landing(const core::FunctionCopy& copy, core::Address pc) {
-  return !copy.block_of(pc) ||
-         std::any_of(copy.landings.begin(), copy.landings.end(),
-                     [pc](const core::CopyLanding& landing) {
-                       return landing.at == pc && landing.form != core::CopyLanding::Form::none;
-                     });
+  return !copy.block_of(pc) || std::any_of(copy.landings.begin(), copy.landings.end(),
+                                           [pc](const core::CopyLanding& landing) {
+                                             return (landing.at == pc || landing.leader() == pc) &&
+                                                    landing.form != core::CopyLanding::Form::none;
+                                           });
 }
 
 /// The original's code behind a lock prefix tells nobody that it is executed.
@@ -288,7 +288,7 @@ void give_counters(const Tracee& tracee) {
     return;
   }
   const auto base = space->slots->assign(tracee.id.tid, thread.counted);
-  if (!base || !set_counter_base(tracee.id.tid, *base)) {
+  if (!base || (Native::kHasCounterSegment && !set_counter_base(tracee.id.tid, *base))) {
     space->slots->release(tracee.id.tid);
     return;
   }

@@ -41,7 +41,8 @@ void enter_function_copy_behind(const Tracee& tracee, core::Address breakpoint, 
 /// are held: behind the call. One for each.
 [[nodiscard]] std::vector<core::Address> sleepers(TraceeTable& tracees, const ProbedCode& code,
                                                   const WorldStop& world);
-/// Gives a stopped thread its counters if its process has some that are free.
+/// Gives a thread its counters if its process has some that are free. It is stopped, unless it
+/// needs no segment for them.
 void give_counters(const Tracee& tracee);
 
 }  // namespace sp::supervisor

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arch/native.h"
 #include "core/log.h"
 #include "supervisor/instruments/probes/copied_code.h"
 #include "supervisor/instruments/probes/copied_threads.h"
@@ -110,7 +111,7 @@ bool CopyInstaller::create_counters(Tracee& tracee) {
   }
   space.transfers_taken = core::Clock::now();
   for (Tracee* const other : tracees_.in(code)) {
-    if (world->holds(other->id.tid)) {
+    if (world->holds(other->id.tid) || !arch::Native::kHasCounterSegment) {
       supervisor::give_counters(*other);
     } else {
       (void)interrupt(*other);  // it gets its counters in that stop

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "arch/native.h"
 #include "supervisor/instruments/probes/function_trace.h"
 #include "supervisor/instruments/probes/probed_thread.h"
 
@@ -79,8 +80,12 @@ tl::expected<core::CopyPlace, CopyRefusal> find_copy_place(Tracee& tracee,
     ring->waits = code.trace()->recorder->waits();
   }
   return core::CopyPlace{
-      *at, size, space.slots->counters_at(*counter),
-      detail == CopyDetail::and_transfers ? space.slots->transfers_at() : std::nullopt, ring};
+      *at,
+      size,
+      space.slots->counters_at(*counter),
+      detail == CopyDetail::and_transfers ? space.slots->transfers_at() : std::nullopt,
+      ring,
+      arch::native_adds_in_memory()};
 }
 
 }  // namespace sp::supervisor

@@ -33,8 +33,10 @@ void CopyRemoval::end(const std::vector<CopiedFunctions::Copy>& copies) {
   leave_copies();
   for (const Address pc : places()) {
     for (const auto& copy : copies) {
-      if (const auto correction = unfinished(*copy, pc)) {
-        code_.copies().correct(*correction);
+      for (const auto& correction : {unfinished(*copy, pc), behind_pad(*copy, pc)}) {
+        if (correction) {
+          code_.copies().correct(*correction);
+        }
       }
     }
   }

@@ -21,7 +21,7 @@ bool has_jump_at(const core::FunctionCopy& copy, core::Address block) {
   const auto landing =
       std::lower_bound(copy.landings.begin(), copy.landings.end(), block,
                        [](const core::CopyLanding& one, core::Address at) { return one.at < at; });
-  return landing != copy.landings.end() && landing->at == block &&
+  return landing != copy.landings.end() && landing->leader() == block &&
          landing->form == core::CopyLanding::Form::jump;
 }
 
@@ -52,6 +52,7 @@ void FunctionCopies::begin(ProbedFunction& function, CopiedFunctions::Copy copy,
                             .saves_flags = copied.saves_flags,
                             .events = how.counts_entry_alone ? kOfCall : 0});
     block.has_unreported_change = true;
+    blocks.begin_copied(block, function, how.at);
     if (how.counts_entry_alone || block.edges_until || has_only_fallthrough(block)) {
       continue;
     }

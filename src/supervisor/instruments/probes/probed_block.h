@@ -37,6 +37,7 @@ struct ProbedBlock {
   bool is_jumped_to = false;                   // by the copy, which does not tell
   bool is_reached = false;                     // --coverage
   bool is_known = false;                       // it was reached elsewhere, or earlier
+  bool is_copied = false;                      // a copy has counted it, for it has no probe
 
   void add_hit(core::TimePoint now) {
     if (hits++ == 0) {

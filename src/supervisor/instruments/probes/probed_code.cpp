@@ -206,6 +206,9 @@ void ProbedCode::insert_probes(const ProbedFunction& function) {
   if (function.awaits_copy) {
     return;
   }
+  if (function.state != ProbedFunction::State::copied) {
+    blocks_.end_copied(function, core::Clock::now());
+  }
   auto sites = missing_probes(function);
   probes_ += sites.size();
   insert_all(std::move(sites));

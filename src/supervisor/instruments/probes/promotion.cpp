@@ -43,6 +43,13 @@ void avoid(const std::set<Address>& interrupted, core::FunctionCopy& copy) {
   }
 }
 
+/// Many threads may take too long to stop: when to try again, so that most of the time is theirs.
+core::TimePoint after_failure(core::TimePoint begin) {
+  constexpr int kTimes = 20;
+  const core::TimePoint now = core::Clock::now();
+  return now + kTimes * (now - begin);
+}
+
 bool has_indirect_transfers(ProbedCode& code, const ProbedFunction& function) {
   return std::any_of(function.blocks.begin(), function.blocks.end(), [&](std::uint32_t number) {
     const core::Flow flow = code.block(number).last.flow;
@@ -58,21 +65,28 @@ void Promotion::run(Tracee& tracee, core::TimePoint now) {
   }
   ProbedCode& code = probed_code(*tracee.process);
   if (!code.hot_functions().any() || !code.may_insert() || now < next_try_ ||
-      (tracee.process->threads > 1 && now < next_) || !installer_.has_counters(tracee)) {
+      (tracee.process->threads > 1 && now < next_)) {
     return;
   }
   const core::TimePoint begin = core::Clock::now();
+  if (!installer_.has_counters(tracee)) {
+    next_ = after_failure(begin);
+    return;
+  }
   auto prepared = prepare_all(tracee, code.hot_functions().take());
+  bool has_failed = false;
   if (!prepared.empty()) {
+    const std::uint64_t before = promoted_;
     promoted_ += prepared.size();
     for (const PreparedCopy& later : installer_.install(tracee, std::move(prepared), now)) {
-      --promoted_;
+      has_failed = --promoted_ == before;
       CopyInstaller::discard(code, later);
       code.hot_functions().postpone(later.function);
     }
   }
   const core::TimePoint done = core::Clock::now();
   next_ = done + (keeps_all_ ? std::min(kBetweenStops, done - begin) : kBetweenStops);
+  next_ = has_failed ? std::max(next_, after_failure(begin)) : next_;
   costs_.add_work(done - begin);
 }
 

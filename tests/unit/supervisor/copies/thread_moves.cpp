@@ -194,6 +194,33 @@ TEST_F(ThreadMoves, leave_blocks_unfinished) {
   EXPECT_EQ(unfinished(copy_, kStart + 0x13).value().counter, kCounter + 8);
 }
 
+TEST_F(ThreadMoves, look_whether_a_store_has_counted) {
+  copy_.undos[1] = {.counted_if_zero = kSpilled};
+  for (const std::uint64_t status : {0U, 1U}) {
+    auto registers = registers_at(kCopy + 6);  // in front of the count
+    Native::general_register(registers, kSpilled) = status;
+    const auto move = move_to_original(copy_, registers, memory_);
+    ASSERT_TRUE(move);
+    EXPECT_EQ(move->correction.executions, status == 0 ? 0 : 1);
+    copy_.map[6].undo = 1;
+    Native::set_pc(registers, kCopy + 0x14);  // of a branch
+    EXPECT_EQ(move_to_original(copy_, registers, memory_)->correction.branch,
+              status == 0 ? 0 : kBranch);
+    EXPECT_EQ(move_to_original(copy_, registers, memory_)->correction.executions, 0);
+  }
+}
+
+TEST_F(ThreadMoves, stand_in_front_of_the_count_behind_a_pad) {
+  copy_.blocks[1].pad = 4;
+  EXPECT_FALSE(unfinished(copy_, kStart + 0x14));
+  EXPECT_FALSE(behind_pad(copy_, kStart + 0x10));
+  EXPECT_FALSE(behind_pad(copy_, kStart + 0x18));
+  const auto behind = behind_pad(copy_, kStart + 0x14);
+  ASSERT_TRUE(behind);
+  EXPECT_EQ(behind->executions, 1);
+  EXPECT_EQ(behind->counter, kCounter + 8);
+}
+
 TEST_F(ThreadMoves, are_none_for_who_stays_in_the_original) {
   EXPECT_FALSE(stay_in_original(copy_, kStart, false));
   const auto uncounted = stay_in_original(copy_, kStart + 6, false);

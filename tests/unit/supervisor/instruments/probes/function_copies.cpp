@@ -120,6 +120,26 @@ TEST_F(FunctionCopiesTest, add_what_was_counted_since_the_last_time) {
   EXPECT_EQ(blocks_[0].executions, 3U);
 }
 
+TEST_F(FunctionCopiesTest, count_blocks_that_have_no_probe) {
+  blocks_[1].probe = Address{};
+  begin();
+  (void)collect({3, 4, 5}, at(2));
+  EXPECT_EQ(blocks_.take_changes().size(), kBlocks);
+  EXPECT_EQ(blocks_[1].since, at(0));  // the function has not run before
+  blocks_.end_copied(function_, at(3));
+  EXPECT_EQ(blocks_[1].until, at(3));
+  EXPECT_FALSE(blocks_[0].until);  // its probe counts it
+}
+
+TEST_F(FunctionCopiesTest, count_blocks_that_have_no_probe_from_then_on) {
+  blocks_[0].executions = 7;
+  blocks_[1].probe = Address{};
+  begin();
+  EXPECT_EQ(blocks_[1].since, at(1));
+  const BlockTable child = blocks_.forked();
+  EXPECT_FALSE(child[1].is_copied);
+}
+
 TEST_F(FunctionCopiesTest, tell_what_came_from_the_original_by_a_jump) {
   begin();
   (void)collect({10, 20, 40}, at(2));
