@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "arch/native.h"
+#include "commands/record/stage_options.h"
 #include "supervisor/instruments/exact/exact_counter.h"
 #include "supervisor/instruments/probes/probe_counter.h"
 
@@ -28,7 +29,7 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
                                   options.allow_bottlenecking,
                                   options.derive,
                                   options.delay != core::Duration{},
-                                  !options.no_copies,
+                                  makes_copies(options),
                                   options.places.in_copies == core::TracedInCopies::all,
                                   options.coverage};
   if (options.coverage != core::Coverage::off) {
@@ -53,7 +54,8 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
     }
     probes.derives = false;
     // An event that a copy writes has the ticks of the CPU's counter.
-    probes.copies = options.traces_in_copies() && arch::are_native_ticks_steady();
+    probes.copies = options.traces_in_copies() && arch::Native::kHasCounterSegment &&
+                    arch::are_native_ticks_steady();
   }
   if (options.calls) {
     probes.calls = options.calls;

@@ -19,6 +19,11 @@ namespace sp::record {
 [[nodiscard]] std::optional<analyzer::InstrumentationPolicy> instrumentation_policy(
     const cli::RecordOptions& options);
 
+/// Hot functions are to run from copies. Where all threads count in the same words (AArch64), what
+/// an atomic count costs is not known, so that no budget could be kept: only who wants everything
+/// counted gets copies.
+[[nodiscard]] bool makes_copies(const cli::RecordOptions& options);
+
 /// Functions may run from copies: what leads into them is to be known.
 [[nodiscard]] bool finds_references(const cli::RecordOptions& options);
 
