@@ -144,7 +144,8 @@ TEST(TraceControl, a_trigger_switches_on_what_is_off) {
       {target("trace_ways"), "tails"}));
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
   EXPECT_EQ(closings_in(directory / "run"),
-            (std::map<std::string, std::uint64_t>{{"main at-end", 1},
+            (std::map<std::string, std::uint64_t>{{"_start at-end", 1},
+                                                  {"main at-end", 1},
                                                   {"second tail", 1},
                                                   {"third tail", 1},
                                                   {"leaf returned", 1},

@@ -14,9 +14,10 @@ namespace sp::supervisor {
 /// copy will, so that none costs more than twice what would have been best (ski rental). Pure.
 class HotFunctions {
  public:
-  /// In a forked child each may become due anew.
+  /// Each may become due anew: in a forked child, and when a trace is switched on. `functions`: all.
   template <typename Functions>
-  static void forget_due(Functions& functions) {
+  void forget_due(Functions& functions) {
+    due_.clear();
     for (ProbedFunction& function : functions) {
       if (function.due_since) {
         function.due_since.reset();

@@ -40,7 +40,7 @@ ProbedCode::ProbedCode(core::ProcessId owner, pid_t tid, const ProbedCode& paren
     function.state = ProbedFunction::State::instrumented;
     insert_probes(function);
   }
-  HotFunctions::forget_due(functions_.all());
+  hot_functions_.forget_due(functions_.all());
 }
 
 void ProbedCode::end_module(core::AddressRange mapped) {

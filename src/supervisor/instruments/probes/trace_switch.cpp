@@ -279,7 +279,7 @@ void TraceSwitch::put_all_places(ProbedCode& code) {
   const core::TimePoint now = core::Clock::now();
   TraceState& state = *code.trace();
   state.is_off = state.is_to_be_on = false;
-  HotFunctions::forget_due(code.functions().all());
+  code.hot_functions().forget_due(code.functions().all());
   insert_places(code, now);
   for (const auto& thread : state.threads) {
     thread->begin(core::Clock::now());

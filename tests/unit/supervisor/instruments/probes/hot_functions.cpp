@@ -106,9 +106,20 @@ TEST(HotFunctions, become_due_anew_in_a_child) {
   child.enable();
   hit(child, functions[0], 100);
   EXPECT_FALSE(child.any());
-  HotFunctions::forget_due(functions);
+  child.forget_due(functions);
   hit(child, functions[0], 100);
   EXPECT_EQ(child.take(), Numbers{7});
+}
+
+TEST(HotFunctions, are_due_once_after_they_were_forgotten) {
+  HotFunctions hot;
+  hot.enable();
+  std::deque<ProbedFunction> functions{function(7, 64)};
+  hit(hot, functions[0], 100);
+  hot.forget_due(functions);
+  EXPECT_FALSE(hot.any());
+  hit(hot, functions[0], 100);
+  EXPECT_EQ(hot.take(), Numbers{7});
 }
 
 TEST(HotFunctions, take_more_hits_the_larger_they_are) {
