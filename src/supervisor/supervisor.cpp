@@ -1,7 +1,9 @@
 #include "supervisor/supervisor.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/log.h"
@@ -85,7 +87,9 @@ void Supervisor::one_round() {
     const CostMeter::Charged before = meter_.charged();
     const core::Duration used = core::thread_cpu_time();
     on_report(**report);
-    meter_.add_following(core::thread_cpu_time() - used, before);
+    // Whoever has ended is not stopped, but its parent hears of it once we have.
+    const bool was_stop = WIFSTOPPED((*report)->status);
+    meter_.add_following(was_stop ? core::thread_cpu_time() - used : core::Duration{}, before);
   }
 }
 
@@ -107,7 +111,7 @@ void Supervisor::on_report(const ptrace::Report& report) {
     return;
   }
   if (std::holds_alternative<Exited>(status) || std::holds_alternative<Killed>(status)) {
-    on_end(report.tid, status);
+    on_end(report, status);
   } else {
     on_stop(report.tid, status);
   }
@@ -116,7 +120,8 @@ void Supervisor::on_report(const ptrace::Report& report) {
   run_.over = run_.over || (lifecycle_.tracees().empty() && target_gone && (!load_ || load_ended_));
 }
 
-void Supervisor::on_end(pid_t tid, const WaitStatus& status) {
+void Supervisor::on_end(const ptrace::Report& report, const WaitStatus& status) {
+  const pid_t tid = report.tid;
   if (tid == guardian_.pid()) {
     // Without it a SIGKILL of ours could leave the target stopped: stop in the way that cannot.
     core::log_note("the guardian process was killed; sampling goes on with PTRACE_INTERRUPT");
@@ -136,6 +141,7 @@ void Supervisor::on_end(pid_t tid, const WaitStatus& status) {
     return;
   }
   root_end_ = status;
+  root_cpu_ = child_ ? report.cpu : core::Duration{};
   // With a load beside it the run lasts as long as the load: it is the user's command.
   run_.over = !load_ || load_ended_;
   if (child_ && !root_execed_) {
@@ -223,7 +229,11 @@ void Supervisor::fill_cost(core::RunFacts& facts) const {
   facts.cost.stops = meter_.stops();
   facts.cost.stopped = meter_.stopped();
   facts.cost.longest_stop = meter_.longest();
-  facts.cost.target_cpu = core::Duration{ticks.target_cpu};
+  // What the root is told of itself and its children at its end includes their exits, which for
+  // short programs is much. From then on it was watched, if it was launched and nothing delayed us.
+  const bool is_whole = options_.timer.delay == core::Duration{} && !options_.is_in_parts;
+  facts.cost.target_cpu =
+      std::max(core::Duration{ticks.target_cpu}, is_whole ? root_cpu_ : core::Duration{});
   facts.cost.counting = meter_.counting();
   facts.cost.overhead_percent = meter_.percent_of(facts.cost.target_cpu);
   facts.cost.budget_percent = options_.timer.overhead_percent;

@@ -45,6 +45,7 @@ struct SupervisorOptions {
   bool reports_crashes = false;  // with the stacks of all threads
   bool names_threads = false;    // the recording tells threads apart
   bool no_aslr = false;
+  bool is_in_parts = false;        // each part of the run has the costs of its time
   MakeInstrument make_instrument;  // empty: samples only
   /// Not empty: the stacks of all threads are taken once, when the run begins, and this is called
   /// with what else is known of them. Without an instrument.
@@ -100,7 +101,7 @@ class Supervisor {
   /// Stops that a WorldStop has seen come first: nobody else asks for them.
   [[nodiscard]] core::Result<std::optional<ptrace::Report>> next_report();
   void on_report(const ptrace::Report& report);
-  void on_end(pid_t tid, const WaitStatus& status);
+  void on_end(const ptrace::Report& report, const WaitStatus& status);
   void on_load_end();
   void on_stop(pid_t tid, const WaitStatus& status);
   void on_stop_before_exec(const WaitStatus& status);
@@ -130,6 +131,7 @@ class Supervisor {
   bool root_execed_ = false;
   std::optional<StartFailure> exec_failure_;
   std::optional<WaitStatus> root_end_;
+  core::Duration root_cpu_{};  // then, if it was launched
   bool load_ended_ = false;
 };
 

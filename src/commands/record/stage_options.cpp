@@ -48,6 +48,7 @@ supervisor::SupervisorOptions supervisor_options(const cli::RecordOptions& optio
   out.all_threads = options.all_threads;
   out.names_threads = options.single == cli::Single::off;
   out.no_aslr = options.no_aslr;
+  out.is_in_parts = options.split.has_value();
   out.reports_crashes = true;
   out.make_instrument = choose_instrument(options, analysis);
   out.timer.sample = options.single == cli::Single::off;

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include <string_view>
 
 #include "core/check.h"
+#include "supervisor/linux/wait_status.h"
 
 namespace sp::supervisor::ptrace {
 namespace {
@@ -102,7 +104,9 @@ core::Result<std::optional<Report>> watch(idtype_t what, pid_t tid, bool block) 
   constexpr int kExec = ((PTRACE_EVENT_EXEC << 8) | SIGTRAP) << 8 | 0x7F;
   auto report = peek(what, tid, block);
   if (report && *report && (!WIFSTOPPED((*report)->status) || (*report)->status == kExec)) {
-    (void)::waitpid((*report)->tid, &(*report)->status, __WALL);
+    rusage usage{};
+    (void)::wait4((*report)->tid, &(*report)->status, __WALL, &usage);
+    (*report)->cpu = cpu_of(usage);
   }
   return report;
 }
@@ -259,8 +263,10 @@ core::Result<unsigned long> event_message(pid_t tid) {
 core::Result<std::optional<Report>> take(pid_t tid, bool block) {
   check_thread();
   Report report;
-  report.tid = ::waitpid(tid, &report.status, __WALL | (block ? 0 : WNOHANG));
+  rusage usage{};
+  report.tid = ::wait4(tid, &report.status, __WALL | (block ? 0 : WNOHANG), &usage);
   if (report.tid > 0) {
+    report.cpu = cpu_of(usage);
     return report;
   }
   if (report.tid == 0 || errno == EINTR) {

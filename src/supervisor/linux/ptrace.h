@@ -13,6 +13,7 @@
 
 #include "arch/native.h"
 #include "core/address.h"
+#include "core/clock.h"
 #include "core/result.h"
 #include "supervisor/linux/stepped_threads.h"
 
@@ -96,6 +97,9 @@ struct SyscallStop {
 struct Report {
   pid_t tid = 0;
   int status = 0;  // as wait(2) gives it; see wait_status.h
+  /// Of the end of a process: for how long it was on CPUs, the children included that it has waited
+  /// for. Not set by look().
+  core::Duration cpu{};
 };
 
 /// Waits for a thread, or with wait_any() for any child or tracee. Nothing if a signal came first

@@ -4,6 +4,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include <chrono>
+
 namespace sp::supervisor {
 namespace {
 
@@ -51,6 +53,11 @@ WaitStatus parse_wait_status(int status) {
     return GroupStop{signal};
   }
   return EventStop{event_of(event)};
+}
+
+core::Duration cpu_of(const rusage& usage) {
+  return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 }  // namespace sp::supervisor

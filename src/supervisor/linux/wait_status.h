@@ -1,6 +1,10 @@
 #pragma once
 
+#include <sys/resource.h>
+
 #include <variant>
+
+#include "core/clock.h"
 
 namespace sp::supervisor {
 
@@ -37,5 +41,8 @@ using WaitStatus = std::variant<Exited, Killed, SignalDelivery, AtSyscall, Group
                                 EventStop, NotAStop>;
 
 [[nodiscard]] WaitStatus parse_wait_status(int status);
+
+/// For how long it was on CPUs.
+[[nodiscard]] core::Duration cpu_of(const rusage& usage);
 
 }  // namespace sp::supervisor

@@ -21,6 +21,10 @@ constexpr std::int64_t kHighestAtFirst = 120'000;  // nanoseconds
 /// The kernel's way from a stop to us and back while no stop for a sample has shown it.
 constexpr std::int64_t kWayAtFirst = 5'000;  // nanoseconds
 
+/// The longest that is believed: where samples are few, the quickest may have waited for a system
+/// call to end.
+constexpr std::int64_t kLongestWay = 25'000;  // nanoseconds
+
 std::int64_t with_way_back(std::int64_t latency) { return latency + latency / 4; }
 
 /// The part of that in which the thread is stopped: what the latency is longer than the kernel
@@ -65,8 +69,9 @@ void CostMeter::add_following(core::Duration handling, const Charged& before) {
     return;
   }
   const core::Duration left = std::max(handling - (stopped() - before.stopped), core::Duration{});
-  const std::int64_t way = filled_ == 0 ? kWayAtFirst : stopped_on_ways(latency_ceiling_ / 2);
-  following_ways_.fetch_add(way, std::memory_order_relaxed);
+  const std::int64_t way =
+      filled_ == 0 ? kWayAtFirst : with_way_back(std::min(latency_ceiling_ / 2, kLongestWay));
+  following_stops_.fetch_add(1, std::memory_order_relaxed);
   following_.fetch_add(left.count() + way, std::memory_order_relaxed);
   add_work(left + core::Duration{way});
 }
@@ -76,10 +81,10 @@ double CostMeter::percent_of(core::Duration target_cpu) const {
   constexpr std::int64_t kCpuOfStop = 10'000;  // nanoseconds; bench/README.md
   constexpr std::int64_t kLeastOwnPart = 4;
   // These are estimates, too: of a program of some milliseconds they may exceed its whole time.
-  const std::int64_t without_counting = std::max(target_cpu.count() - counting_ - following_ways_,
-                                                 target_cpu.count() / kLeastOwnPart);
-  const std::int64_t in_stops =
-      std::min(static_cast<std::int64_t>(stops_) * kCpuOfStop, without_counting / 2);
+  const std::int64_t without_counting =
+      std::max(target_cpu.count() - counting_, target_cpu.count() / kLeastOwnPart);
+  const std::int64_t in_stops = std::min(
+      static_cast<std::int64_t>(stops_ + following_stops_) * kCpuOfStop, without_counting / 2);
   const std::int64_t own = without_counting - in_stops;
   return own <= 0 ? 0
                   : 100.0 * static_cast<double>(stopped_ + counting_) / static_cast<double>(own);

@@ -31,7 +31,8 @@ class CostMeter {
   /// Charges the rest of a stop that took us `handling` on a CPU (what we wait for one is not the
   /// stop's): for what a program pays to be followed, at its forks, execs, exits and signals,
   /// nobody else does. Nothing is left of stops for a sample or a probe. The kernel's way to us and
-  /// back is charged as that of the quickest recent stops for a sample.
+  /// back is charged as that of the quickest recent stops for a sample; all of it, for the thread
+  /// has stopped before anybody is told.
   void add_following(core::Duration handling, const Charged& before);
 
   /// Charges one probe hit.
@@ -48,8 +49,6 @@ class CostMeter {
 
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
   [[nodiscard]] core::Duration stopped() const { return core::Duration{stopped_}; }
-  /// The part of stopped() that is the kernel's way, at stops of add_following().
-  [[nodiscard]] core::Duration following_ways() const { return core::Duration{following_ways_}; }
   /// Of add_following().
   [[nodiscard]] core::Duration following() const { return core::Duration{following_}; }
   /// Of add_counting(). It is CPU time of the target.
@@ -75,7 +74,7 @@ class CostMeter {
   std::atomic<std::uint64_t> stops_{0};
   std::atomic<std::int64_t> stopped_{0};
   std::atomic<std::int64_t> following_{0};
-  std::atomic<std::int64_t> following_ways_{0};
+  std::atomic<std::uint64_t> following_stops_{0};
   std::atomic<std::int64_t> counting_{0};
   std::atomic<std::int64_t> longest_{0};
   std::atomic<std::int64_t> per_stop_{0};

@@ -14,7 +14,8 @@ namespace sp::supervisor {
 /// copy will, so that none costs more than twice what would have been best (ski rental). Pure.
 class HotFunctions {
  public:
-  /// Each may become due anew: in a forked child, and when a trace is switched on. `functions`: all.
+  /// Each may become due anew: in a forked child, and when a trace is switched on. `functions`:
+  /// all.
   template <typename Functions>
   void forget_due(Functions& functions) {
     due_.clear();

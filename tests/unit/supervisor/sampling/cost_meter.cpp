@@ -7,6 +7,7 @@ namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 
 void add(CostMeter& meter, int times, core::Duration latency, core::Duration handling) {
   for (int i = 0; i < times; ++i) {
@@ -97,10 +98,28 @@ TEST(CostMeter, charges_the_kernels_way_to_follow_as_that_of_a_sample) {
   add(meter, 40, microseconds(4), microseconds(2));
   const auto before = meter.stopped();
   meter.add_following(microseconds(3), meter.charged());
-  EXPECT_EQ(meter.following_ways(), microseconds(5));
   EXPECT_EQ(meter.stopped() - before, microseconds(8));
   EXPECT_EQ(meter.following(), microseconds(8));
   EXPECT_EQ(meter.stops(), 40U);
+}
+
+TEST(CostMeter, charges_all_of_the_way_of_a_stop_that_nobody_asked_for) {
+  CostMeter meter;
+  add(meter, 40, microseconds(20), microseconds(2));
+  meter.add_following({}, meter.charged());
+  EXPECT_EQ(meter.following(), microseconds(25));
+  CostMeter late;  // no stop was quick
+  add(late, 40, microseconds(200), microseconds(2));
+  late.add_following({}, late.charged());
+  EXPECT_EQ(late.following(), nanoseconds(31'250));
+}
+
+TEST(CostMeter, takes_the_kernels_work_for_followers_for_none_of_the_targets) {
+  CostMeter meter;
+  for (int i = 0; i < 100; ++i) {
+    meter.add_following(microseconds(25), meter.charged());  // and 5 for the way
+  }
+  EXPECT_DOUBLE_EQ(meter.percent_of(milliseconds(11)), 30);
 }
 
 TEST(CostMeter, charges_what_others_have_left_of_a_stop) {
@@ -108,8 +127,8 @@ TEST(CostMeter, charges_what_others_have_left_of_a_stop) {
   const auto charged_before = meter.charged();
   meter.add_work(microseconds(3));
   meter.add_following(microseconds(10), charged_before);
-  EXPECT_EQ(meter.following() - meter.following_ways(), microseconds(7));
-  EXPECT_EQ(meter.stopped() - meter.following_ways(), microseconds(10));
+  EXPECT_EQ(meter.following(), microseconds(12));  // 5 of them for the way
+  EXPECT_EQ(meter.stopped(), microseconds(15));
 }
 
 TEST(CostMeter, charges_nothing_more_for_a_stop_that_others_have_charged) {
@@ -118,7 +137,7 @@ TEST(CostMeter, charges_nothing_more_for_a_stop_that_others_have_charged) {
   meter.add_hit(microseconds(3));
   meter.add_following(microseconds(10), charged_before);
   EXPECT_EQ(meter.stopped(), microseconds(3));
-  EXPECT_EQ(meter.following_ways(), core::Duration{});
+  EXPECT_EQ(meter.following(), core::Duration{});
 }
 
 }  // namespace
