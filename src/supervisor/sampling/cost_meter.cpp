@@ -84,7 +84,7 @@ double CostMeter::percent_of(core::Duration target_cpu) const {
   const std::int64_t without_counting =
       std::max(target_cpu.count() - counting_, target_cpu.count() / kLeastOwnPart);
   const std::int64_t in_stops = std::min(
-      static_cast<std::int64_t>(stops_ + following_stops_) * kCpuOfStop, without_counting / 2);
+      static_cast<std::int64_t>(stops_ + following_stops_) * kCpuOfStop, without_counting / 4 * 3);
   const std::int64_t own = without_counting - in_stops;
   return own <= 0 ? 0
                   : 100.0 * static_cast<double>(stopped_ + counting_) / static_cast<double>(own);

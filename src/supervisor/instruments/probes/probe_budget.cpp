@@ -56,18 +56,29 @@ double ProbeBudget::used(core::Duration target_cpu) const {
 
 core::Duration HitCost::add(core::Duration handled, core::Duration since_last) {
   if (since_last > core::Duration{}) {
-    shortest_ = std::min(shortest_, since_last);
+    between_.at(known_++) = since_last;
   }
   if (++in_batch_ == kBatch) {
-    round_trip_ = shortest_ < kMost ? shortest_ : round_trip_;
-    shortest_ = kMost;
-    in_batch_ = 0;
+    learn_way();
   }
   constexpr int kFarAbove = 8;
   constexpr int kSmoothing = 16;
   const core::Duration own = std::min(handled, kFarAbove * usual_);
   usual_ += (own - usual_) / kSmoothing;
-  return own + round_trip_;
+  return own + way_;
+}
+
+void HitCost::learn_way() {
+  const auto end = between_.begin() + static_cast<std::ptrdiff_t>(known_);
+  const auto shortest = std::min_element(between_.begin(), end);
+  if (shortest != end && *shortest < kMost) {
+    round_trip_ = *shortest;
+    const auto quarter = between_.begin() + static_cast<std::ptrdiff_t>(known_ / 4);
+    std::nth_element(between_.begin(), quarter, end);
+    way_ = std::min(*quarter, 2 * round_trip_);
+  }
+  known_ = 0;
+  in_batch_ = 0;
 }
 
 }  // namespace sp::supervisor

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -55,26 +56,31 @@ class ProbeBudget {
 
 /// Estimates what one hit costs the target, from the breakpoint's trap until the thread runs again.
 /// The tracer sees the time from when wait returns to when it resumes the thread. The kernel's time
-/// for the stop and for the resumption shows as the shortest time between resuming a thread and
-/// its next hit, where that is short. What is far above the usual is time in which we waited for a
-/// CPU that others had. Pure.
+/// for the stop and for the resumption shows in the times between resuming a thread and its next
+/// hit, where these are short: it takes the shortest at least, and what a quarter of them are
+/// shorter than, unless that is twice as long and so may be the program's. What is far above the
+/// usual is time in which we waited for a CPU that others had. Pure.
 class HitCost {
  public:
   /// Adds a hit that took the tracer `handled`, `since_last` after it last resumed the thread from
   /// a hit (0: the thread's first). Returns the hit's cost.
   core::Duration add(core::Duration handled, core::Duration since_last);
-  /// The kernel's part of a hit, as far as it is known.
+  /// The least that the kernel takes for a hit, as far as it is known.
   [[nodiscard]] core::Duration round_trip() const { return round_trip_; }
 
  private:
-  static constexpr int kBatch = 64;
+  static constexpr std::size_t kBatch = 64;
   static constexpr core::Duration kInitial = std::chrono::microseconds(8);
   static constexpr core::Duration kMost = std::chrono::microseconds(60);
 
+  void learn_way();
+
   core::Duration round_trip_ = kInitial;
+  core::Duration way_ = kInitial;  // the kernel's part that is charged
   core::Duration usual_ = kInitial;
-  core::Duration shortest_ = kMost;
-  int in_batch_ = 0;
+  std::array<core::Duration, kBatch> between_{};
+  std::size_t known_ = 0;  // of these
+  std::size_t in_batch_ = 0;
 };
 
 }  // namespace sp::supervisor

@@ -88,7 +88,7 @@ TEST(CostMeter, says_its_part_of_the_targets_own_time) {
   // Of 12 ms the thread counted for one and was in the kernel, for stops, for another.
   EXPECT_DOUBLE_EQ(meter.percent_of(milliseconds(12)), 40);
   // Not all of it can have been stops.
-  EXPECT_DOUBLE_EQ(meter.percent_of(milliseconds(2)), 800);
+  EXPECT_DOUBLE_EQ(meter.percent_of(milliseconds(2)), 1600);
   // Nor has a program that ran for less than what we take for ours had nothing for itself.
   EXPECT_GT(meter.percent_of(microseconds(900)), 800);
 }

@@ -123,7 +123,19 @@ TEST(HitCost, learns_the_way_from_the_quickest_return) {
   for (int i = 0; i < 64; ++i) {
     (void)cost.add(microseconds(2), i == 40 ? microseconds(3) : microseconds(500));
   }
-  EXPECT_EQ(cost.add(microseconds(1), microseconds(500)), microseconds(4));
+  EXPECT_EQ(cost.round_trip(), microseconds(3));
+  EXPECT_EQ(cost.add(microseconds(1), microseconds(500)), microseconds(7));  // at most twice that
+}
+
+TEST(HitCost, charges_the_way_of_a_quarter_of_the_hits_where_they_are_dense) {
+  HitCost cost;
+  for (int i = 0; i < 64; ++i) {
+    (void)cost.add(microseconds(2), i == 40  ? microseconds(9)
+                                    : i < 20 ? microseconds(14)
+                                             : microseconds(300));
+  }
+  EXPECT_EQ(cost.round_trip(), microseconds(9));
+  EXPECT_EQ(cost.add(microseconds(1), microseconds(14)), microseconds(15));
 }
 
 TEST(HitCost, does_not_take_the_targets_own_time_for_the_way) {
