@@ -41,7 +41,9 @@ Finding judge_text_writes(const CopyFacts& facts) {
 
 Finding judge_gs_base(const CopyFacts& facts, bool in_container) {
   if (!facts.by_segment) {
-    return {Level::ok, "copies", "copies of hot code count atomically, for all threads together",
+    return {Level::ok, "copies",
+            "with -a, --single=copies or --overhead 0 hot code runs from copies, which count "
+            "atomically",
             ""};
   }
   if (facts.gs_base == 0) {
