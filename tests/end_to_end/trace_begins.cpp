@@ -19,7 +19,7 @@ TEST(TraceBegins, in_a_process_that_was_attached_to) {
   const TempDir directory;
   Running loop({target("trace_ways"), "loop", "5"});
   ASSERT_TRUE(loop.says("ready"));
-  Running tracer(superprofiler(directory, {"--trace", "-p", std::to_string(loop.pid())}));
+  Running tracer(superprofiler(directory, {"--trace", "-a", "-p", std::to_string(loop.pid())}));
   ASSERT_TRUE(eventually([&] {
     loop.write_input("x");
     return read_file(directory / "run/trace.sp").size() > 4000;
@@ -45,8 +45,8 @@ TEST(TraceBegins, with_the_returns_of_calls_that_were_open_at_the_attach) {
     const TempDir directory;
     Running deep({target("trace_ways"), "deep-wait", "50"});
     ASSERT_TRUE(deep.says("ready"));
-    Running tracer(
-        superprofiler(directory, {"--trace", "--via", via, "-p", std::to_string(deep.pid())}));
+    Running tracer(superprofiler(
+        directory, {"--trace", "-a", "--via", via, "-p", std::to_string(deep.pid())}));
     ASSERT_TRUE(eventually([&] {
       deep.write_input("x");
       return !read_file(directory / "run/trace.sp").empty();
