@@ -28,6 +28,7 @@ std::optional<std::vector<InsertedStep>> emulate_call(const SourceInstruction& c
   code.push_back(call.instruction.target ? far_jump_to(*call.instruction.target)
                                          : MovedInstruction(call.word & ~kLinks));
   std::vector<InsertedStep> steps;
+  steps.reserve(code.size());
   for (const MovedInstruction& one : code) {
     steps.push_back({one, {}, false, Label::none, Label::none, Label::none});
   }
