@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -142,28 +143,34 @@ class Scan {
   /// Where a function that returns flags goes on in another one, or returns those of one that it
   /// has called, that one returns them, too.
   void add_tail_callees() {
+    for (const auto& jump : references_.jump_sources) {
+      passed_on_.emplace_back(jump.from, jump.to);
+    }
+    std::sort(passed_on_.begin(), passed_on_.end());
     std::vector<std::uint64_t>& all = references_.flag_returners;
+    std::unordered_set<std::uint64_t> known(all.begin(), all.end());
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto function =
-          std::find_if(functions_.begin(), functions_.end(),
-                       [&](const auto& one) { return one.begin <= all[i] && all[i] < one.end; });
-      if (function == functions_.end()) {
+      const core::CandidateFunction* const function = function_at(all[i]);
+      if (function == nullptr) {
         continue;
       }
-      const auto add_if_within = [&](std::uint64_t from, std::uint64_t to) {
-        const bool is_within = function->begin <= from && from < function->end;
-        if (is_within && std::find(all.begin(), all.end(), to) == all.end()) {
-          all.push_back(to);
+      auto passed = std::lower_bound(passed_on_.begin(), passed_on_.end(),
+                                     std::pair{function->begin, std::uint64_t{0}});
+      for (; passed != passed_on_.end() && passed->first < function->end; ++passed) {
+        if (known.insert(passed->second).second) {
+          all.push_back(passed->second);
         }
-      };
-      for (const auto& jump : references_.jump_sources) {
-        add_if_within(jump.from, jump.to);
-      }
-      for (const auto& [from, callee] : passed_on_) {
-        add_if_within(from, callee);
       }
     }
     std::sort(all.begin(), all.end());
+  }
+
+  /// Functions are in the order of their addresses.
+  [[nodiscard]] const core::CandidateFunction* function_at(std::uint64_t address) const {
+    auto next =
+        std::upper_bound(functions_.begin(), functions_.end(), address,
+                         [](std::uint64_t value, const auto& one) { return value < one.begin; });
+    return next != functions_.begin() && address < (--next)->end ? &*next : nullptr;
   }
 
   void note_jump(const core::Instruction& instruction, AddressRange within) {
@@ -223,7 +230,7 @@ class Scan {
   std::span<const core::CandidateFunction> functions_;
   const std::atomic<bool>& stop_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> constants_;  // [begin, end)
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> passed_on_;  // callees' flags: from, callee
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> passed_on_;  // flags: from, callee
   Address callee_;  // of the call behind which nothing has set flags yet
   core::CodeReferences references_;
 };

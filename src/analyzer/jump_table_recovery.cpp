@@ -1,7 +1,6 @@
 #include "analyzer/jump_table_recovery.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "arch/native.h"
@@ -13,7 +12,6 @@ namespace {
 constexpr std::size_t kLongestPath = 64;
 constexpr int kMostPaths = 64;
 constexpr std::size_t kMostVisited = 20000;
-constexpr int kMostAdditions = 3;
 constexpr std::size_t kLongestInstruction = 15;
 
 }  // namespace
@@ -23,10 +21,10 @@ JumpTableRecovery::JumpTableRecovery(const RecursiveDescent& descent, SearchBudg
     : descent_(descent),
       budget_(budget),
       guesses_(proof == Proof::guesses),
-      is_certain_(proof == Proof::certain) {
-  for (const RecursiveDescent::Edge& edge : descent.edges()) {
-    jumps_to_.emplace(edge.to, edge.from);
-  }
+      is_certain_(proof == Proof::certain),
+      jumps_to_(descent.edges()) {
+  std::stable_sort(jumps_to_.begin(), jumps_to_.end(),
+                   [](const auto& a, const auto& b) { return a.to < b.to; });
 }
 
 arch::PathInstruction JumpTableRecovery::instruction_at(Offset at) const {
@@ -48,20 +46,26 @@ std::optional<JumpTableRecovery::Offset> JumpTableRecovery::fallthrough_predeces
   return std::nullopt;
 }
 
-/// The instructions from which control may reach `at`.
-std::vector<JumpTableRecovery::Offset> JumpTableRecovery::predecessors(Offset at) const {
-  std::vector<Offset> found;
+void JumpTableRecovery::add_predecessors(Offset at, std::vector<Offset>& found) const {
+  const auto before = static_cast<std::ptrdiff_t>(found.size());
   if (const auto straight = fallthrough_predecessor(at)) {
     found.push_back(*straight);
   }
-  if (descent_.is_leader(at)) {
-    const auto [begin, end] = jumps_to_.equal_range(at);
-    for (auto edge = begin; edge != end; ++edge) {
-      if (std::find(found.begin(), found.end(), edge->second) == found.end()) {
-        found.push_back(edge->second);
-      }
+  if (!descent_.is_leader(at)) {
+    return;
+  }
+  auto edge = std::lower_bound(jumps_to_.begin(), jumps_to_.end(), at,
+                               [](const auto& one, Offset to) { return one.to < to; });
+  for (; edge != jumps_to_.end() && edge->to == at; ++edge) {
+    if (std::find(found.begin() + before, found.end(), edge->from) == found.end()) {
+      found.push_back(edge->from);
     }
   }
+}
+
+std::vector<JumpTableRecovery::Offset> JumpTableRecovery::predecessors(Offset at) const {
+  std::vector<Offset> found;
+  add_predecessors(at, found);
   return found;
 }
 
@@ -193,12 +197,21 @@ JumpTableRecovery::Verdict JumpTableRecovery::guess(const arch::JumpOnPath& said
 }
 
 arch::RegisterEffect JumpTableRecovery::effect(Offset at, unsigned reg) {
+  if (effects_.size() <= reg) {
+    effects_.resize(reg + 1);
+  }
+  std::vector<Effect>& known = effects_[reg];
+  known.resize(descent_.bounds().size());
   const std::uint64_t key = std::uint64_t{at} << 8U | reg;
-  const auto known = effects_.find(key);
-  return known != effects_.end()
-             ? known->second
-             : effects_.emplace(key, arch::Native::effect_on(instruction_at(at), reg))
-                   .first->second;
+  if (known.at(at) == Effect::unknown) {
+    const arch::RegisterEffect found = arch::Native::effect_on(instruction_at(at), reg);
+    const bool is_none = !found.changes && !found.constant && !found.added_to;
+    known[at] = is_none ? Effect::none : Effect::other;
+    if (!is_none) {
+      other_effects_.emplace(key, found);
+    }
+  }
+  return known[at] == Effect::none ? arch::RegisterEffect{} : other_effects_.at(key);
 }
 
 std::optional<JumpTableRecovery::Constant> JumpTableRecovery::constant_before(Offset at,
@@ -220,13 +233,14 @@ std::optional<JumpTableRecovery::Constant> JumpTableRecovery::find_constant_befo
                                                                                    int steps) {
   std::optional<Constant> constant;
   bool is_guess = false;
-  bool may_be_callers = descent_.is_entry(at);
-  std::unordered_set<Offset> seen;
+  bool may_be_callers = is_entry(at);
+  Visited& seen = visited_.at(static_cast<std::size_t>(steps));
+  seen.begin(descent_.bounds().size());
   std::vector<Offset> open = predecessors(at);
   while (!open.empty()) {
     const Offset now = open.back();
     open.pop_back();
-    if (!seen.insert(now).second) {
+    if (!seen.insert(now)) {
       continue;
     }
     arch::RegisterEffect found = effect(now, reg);
@@ -250,12 +264,11 @@ std::optional<JumpTableRecovery::Constant> JumpTableRecovery::find_constant_befo
       constant = Constant{*found.constant};
       continue;
     }
-    if (seen.size() > kMostVisited || !budget_.take(1)) {
+    if (seen.count() > kMostVisited || !budget_.take(1)) {
       return std::nullopt;
     }
-    may_be_callers = may_be_callers || descent_.is_entry(now);
-    const std::vector<Offset> further = predecessors(now);
-    open.insert(open.end(), further.begin(), further.end());
+    may_be_callers = may_be_callers || is_entry(now);
+    add_predecessors(now, open);
   }
   if (constant) {
     constant->is_guess = is_guess;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/recursive_descent.h"
@@ -68,6 +70,8 @@ class JumpTableRecovery {
     bool may_be_callers = false;  // on other paths it holds what it did where control came in
   };
 
+  /// Adds the instructions from which control may reach `at`.
+  void add_predecessors(Offset at, std::vector<Offset>& found) const;
   [[nodiscard]] std::vector<Offset> predecessors(Offset at) const;
   [[nodiscard]] std::optional<Offset> fallthrough_predecessor(Offset at) const;
   [[nodiscard]] arch::PathInstruction instruction_at(Offset at) const;
@@ -80,13 +84,42 @@ class JumpTableRecovery {
   [[nodiscard]] std::optional<Constant> constant_before(Offset at, unsigned reg, int steps);
   [[nodiscard]] std::optional<Constant> find_constant_before(Offset at, unsigned reg, int steps);
   [[nodiscard]] arch::RegisterEffect effect(Offset at, unsigned reg);
+  [[nodiscard]] bool is_entry(Offset at) const {
+    return descent_.is_leader(at) && descent_.is_entry(at);
+  }
+
+  /// What a search has visited. Searches follow one another often, so that nothing is cleared.
+  class Visited {
+   public:
+    void begin(std::size_t offsets) {
+      marks_.resize(offsets);
+      ++search_;
+      count_ = 0;
+    }
+    /// False if it was there.
+    bool insert(Offset at) {
+      const bool is_new = std::exchange(marks_.at(at), search_) != search_;
+      count_ += is_new ? 1 : 0;
+      return is_new;
+    }
+    [[nodiscard]] std::size_t count() const { return count_; }
+
+   private:
+    std::vector<std::uint32_t> marks_;  // the last search that was there
+    std::uint32_t search_ = 0;
+    std::size_t count_ = 0;
+  };
+  enum class Effect : std::uint8_t { unknown, none, other };
+  static constexpr int kMostAdditions = 3;
 
   const RecursiveDescent& descent_;
   SearchBudget& budget_;
   bool guesses_;
   bool is_certain_;
-  std::unordered_multimap<Offset, Offset> jumps_to_;
-  std::unordered_map<std::uint64_t, arch::RegisterEffect> effects_;
+  std::vector<RecursiveDescent::Edge> jumps_to_;  // by destination
+  std::vector<std::vector<Effect>> effects_;      // by register and offset
+  std::unordered_map<std::uint64_t, arch::RegisterEffect> other_effects_;
+  std::array<Visited, kMostAdditions + 1> visited_;  // by additions left
   std::unordered_map<std::uint64_t, std::optional<Constant>> constants_;
   std::vector<Offset> path_;
   int paths_left_ = 0;
