@@ -16,6 +16,7 @@
 #include "rewriter/copy_function.h"
 #include "rewriter/jump_targets.h"
 #include "rewriter/padding.h"
+#include "supervisor/linux/helper_threads.h"
 #include "symbols/instrumentation_candidates.h"
 #include "symbols/returning_twice.h"
 #include "symbols/symbol_table.h"
@@ -215,6 +216,7 @@ void StaticAnalysis::begin_references(const File& file, Known& known) {
   const auto find = [this, image = file.image,
                      functions = known.plan ? known.plan->functions : Functions{}] {
     ::prctl(PR_SET_NAME, "sp-references");
+    const supervisor::HelperThreads::Membership helper(supervisor::HelperThreads::of_process());
     return analyzer::find_code_references(image, functions, is_over_);
   };
   try {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "supervisor/linux/helper_threads.h"
+
 namespace sp::supervisor {
 
 cpu_set_t only_cpu(int cpu) {
@@ -15,6 +17,7 @@ CpuAffinity::CpuAffinity(pid_t server, std::vector<pid_t> others)
     : server_(server), others_(std::move(others)) {
   if (::sched_getaffinity(0, sizeof allowed_, &allowed_) == 0) {
     cpus_ = CPU_COUNT(&allowed_);
+    HelperThreads::of_process().keep_on(allowed_);
   }
 }
 
@@ -39,6 +42,7 @@ void CpuAffinity::follow(int cpu, pid_t tid) {
   for (const pid_t tid_of_ours : others_) {
     set(tid_of_ours, elsewhere);
   }
+  HelperThreads::of_process().keep_on(elsewhere);
 }
 
 void CpuAffinity::spread() {
@@ -52,6 +56,7 @@ void CpuAffinity::spread() {
   for (const pid_t tid : others_) {
     set(tid, allowed_);
   }
+  HelperThreads::of_process().keep_on(allowed_);
 }
 
 void CpuAffinity::set(pid_t tid, const cpu_set_t& cpus) const {

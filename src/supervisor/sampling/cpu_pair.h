@@ -19,7 +19,7 @@ class CpuPair {
   CpuPair(SampleSlots& slots, CpuAffinity& affinity) : slots_(slots), affinity_(affinity) {}
 
   /// Scans the threads and holds the CPUs until `deadline`. Returns at once if there is nothing to
-  /// keep busy for.
+  /// keep busy for, or another thread of ours does it.
   void hold_until(core::TimePoint deadline);
 
  private:

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <thread>
 
+#include "supervisor/linux/helper_threads.h"
+
 namespace sp::supervisor {
 namespace {
 
@@ -104,6 +106,45 @@ TEST_F(CpuAffinityPlaces, a_server_that_interrupts_away_from_the_target) {
     const cpu_set_t now = affinity_of(server.tid());
     EXPECT_TRUE(CPU_EQUAL(&now, &expected));
   }
+}
+
+TEST_F(CpuAffinityPlaces, helpers_that_begin_before_or_after_it_away_from_the_target) {
+  using Membership = HelperThreads::Membership;
+  const Waiting server;
+  const Waiting target;
+  cpu_set_t away = before_;
+  CPU_CLR(one_, &away);
+  std::atomic<int> step{0};
+  const auto affinity_in_step = [&step](int number, cpu_set_t& seen) {
+    const Membership helper(HelperThreads::of_process());
+    step = number;
+    step.notify_all();
+    step.wait(number);
+    seen = affinity_of(0);
+  };
+  cpu_set_t first{};
+  cpu_set_t second{};
+  EXPECT_FALSE(HelperThreads::of_process().any());
+  std::thread before([&] { affinity_in_step(1, first); });
+  step.wait(0);
+  EXPECT_TRUE(HelperThreads::of_process().any());
+  CpuAffinity affinity(server.tid(), {});
+  affinity.follow(one_, target.tid());
+  step = 2;
+  step.notify_all();
+  before.join();
+  EXPECT_TRUE(CPU_EQUAL(&first, &away));
+  // The starter may be held on the target's CPU.
+  const cpu_set_t at_target = only_cpu(one_);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof at_target, &at_target), 0);
+  std::thread after([&] { affinity_in_step(3, second); });
+  step.wait(2);
+  step = 4;
+  step.notify_all();
+  after.join();
+  EXPECT_TRUE(CPU_EQUAL(&second, &away));
+  EXPECT_FALSE(HelperThreads::of_process().any());
+  affinity.spread();
 }
 
 TEST_F(CpuAffinityPlaces, nothing_busy_for_a_target_that_cannot_move) {
