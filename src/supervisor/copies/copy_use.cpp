@@ -21,8 +21,8 @@ std::uint64_t jumps_of_half(std::vector<std::uint64_t> arrivals) {
 }  // namespace
 
 CopyPrices::CopyPrices(std::vector<std::uint64_t> arrivals) {
-  constexpr std::uint64_t kCheapest = 60;
-  constexpr std::uint64_t kDearest = 650;
+  constexpr std::uint64_t kCheapest = 300;
+  constexpr std::uint64_t kDearest = 750;
   constexpr std::uint64_t kRemembered = 3;
   constexpr std::uint64_t kForgotten = 21;  // so many more jumps do not cost more
   const std::uint64_t jumps =
@@ -32,12 +32,12 @@ CopyPrices::CopyPrices(std::vector<std::uint64_t> arrivals) {
 }
 
 core::Duration CopyPrices::cost(const CopyUse& use) const {
-  constexpr std::uint64_t kExecution = 55;
-  constexpr std::uint64_t kBranch = 55;
-  constexpr std::uint64_t kEmulatedCall = 7500;
+  constexpr std::uint64_t kExecution = 60;
+  constexpr std::uint64_t kBranch = 60;
+  constexpr std::uint64_t kEmulatedCall = 8'500;
   constexpr std::uint64_t kTransfer = 800;
   constexpr std::uint64_t kFlags = 120;
-  constexpr std::uint64_t kEvent = 5'500;
+  constexpr std::uint64_t kEvent = 6'000;
   constexpr std::uint64_t kPicosecondsInNanosecond = 1000;
   const std::uint64_t picoseconds = use.executions * kExecution + use.branches * kBranch +
                                     use.arrivals * arrival_ + use.emulated_calls * kEmulatedCall +

@@ -36,7 +36,10 @@ class CostMeter {
   void add_following(core::Duration handling, const Charged& before);
 
   /// Charges one probe hit.
-  void add_hit(core::Duration cost) { charge(cost.count()); }
+  void add_hit(core::Duration cost) {
+    hits_.fetch_add(1, std::memory_order_relaxed);
+    charge(cost.count());
+  }
   /// Charges other work that was done while a thread was stopped.
   void add_work(core::Duration cost) {
     stopped_.fetch_add(cost.count(), std::memory_order_relaxed);
@@ -45,6 +48,11 @@ class CostMeter {
   /// Charges what the target's own code took longer because it counted.
   void add_counting(core::Duration cost) {
     counting_.fetch_add(cost.count(), std::memory_order_relaxed);
+  }
+
+  /// So many functions run from copies from now on, which the target first finds in no cache.
+  void add_copied(std::uint64_t functions) {
+    copied_.fetch_add(functions, std::memory_order_relaxed);
   }
 
   [[nodiscard]] std::uint64_t stops() const { return stops_; }
@@ -72,6 +80,8 @@ class CostMeter {
   std::size_t next_ = 0;
   std::int64_t latency_ceiling_ = 0;
   std::atomic<std::uint64_t> stops_{0};
+  std::atomic<std::uint64_t> hits_{0};  // of these
+  std::atomic<std::uint64_t> copied_{0};
   std::atomic<std::int64_t> stopped_{0};
   std::atomic<std::int64_t> following_{0};
   std::atomic<std::uint64_t> following_stops_{0};

@@ -51,6 +51,8 @@ class ProbeCosts {
   void add_work(core::Duration cost);
   /// Work done before a program's first instruction, which the program has to wait for.
   void add_preparation(core::Duration cost) { meter_.add_work(cost); }
+  /// So many functions run from copies from now on.
+  void add_copied(std::uint64_t functions) { meter_.add_copied(functions); }
   /// Code took longer because it ran from copies.
   void add_copies(core::Duration cost);
   /// ProbeBudget's.

@@ -83,6 +83,7 @@ void Promotion::run(Tracee& tracee, core::TimePoint now) {
       CopyInstaller::discard(code, later);
       code.hot_functions().postpone(later.function);
     }
+    costs_.add_copied(promoted_ - before);
   }
   const core::TimePoint done = core::Clock::now();
   next_ = done + (keeps_all_ ? std::min(kBetweenStops, done - begin) : kBetweenStops);

@@ -82,7 +82,7 @@ TEST(CostMeter, says_its_part_of_the_targets_own_time) {
   CostMeter meter;
   EXPECT_EQ(meter.percent_of(core::Duration{}), 0);
   for (int i = 0; i < 100; ++i) {
-    meter.add_hit(microseconds(30));
+    meter.add_woken(microseconds(30));
   }
   meter.add_counting(milliseconds(1));
   // Of 12 ms the thread counted for one and was in the kernel, for stops, for another.
@@ -91,6 +91,17 @@ TEST(CostMeter, says_its_part_of_the_targets_own_time) {
   EXPECT_DOUBLE_EQ(meter.percent_of(milliseconds(2)), 1600);
   // Nor has a program that ran for less than what we take for ours had nothing for itself.
   EXPECT_GT(meter.percent_of(microseconds(900)), 800);
+}
+
+TEST(CostMeter, takes_less_of_the_targets_time_for_the_kernels_at_a_hit_than_at_other_stops) {
+  CostMeter meter;
+  for (int i = 0; i < 200; ++i) {
+    meter.add_hit(microseconds(20));
+  }
+  EXPECT_DOUBLE_EQ(meter.percent_of(microseconds(10'700)), 40);
+  // Code that begins to run from a copy finds it in no cache.
+  meter.add_copied(100);
+  EXPECT_DOUBLE_EQ(meter.percent_of(microseconds(12'900)), 40);
 }
 
 TEST(CostMeter, charges_the_kernels_way_to_follow_as_that_of_a_sample) {
