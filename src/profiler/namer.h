@@ -22,6 +22,8 @@ class Namer {
   /// As Symbolizer::name(): innermost inlined function first, never empty.
   [[nodiscard]] virtual const std::vector<symbols::NamedFrame>& name(core::ModuleOffset where,
                                                                      bool is_return_address) = 0;
+  /// As Symbolizer::prepare().
+  [[nodiscard]] virtual bool prepare(core::ModuleOffset /*where*/) { return true; }
   /// As Symbolizer::ask_server().
   virtual void ask_server() {}
   /// As Symbolizer::generation().

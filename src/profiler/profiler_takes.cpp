@@ -42,8 +42,9 @@ void Profiler::open_files_of(const core::Stack& stack) {
     return;
   }
   for (const core::Frame& frame : stack.frames) {
-    if (unopened_.erase(frame.where.module) > 0) {
-      (void)namer_->name(frame.where, frame.is_return_address);
+    const auto unopened = unopened_.find(frame.where.module);
+    if (unopened != unopened_.end() && namer_->prepare(frame.where)) {
+      unopened_.erase(unopened);
     }
   }
 }

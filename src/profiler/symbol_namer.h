@@ -15,6 +15,9 @@ class SymbolNamer final : public Namer {
   void add_module(const core::Module& module) override;
   [[nodiscard]] const std::vector<symbols::NamedFrame>& name(core::ModuleOffset where,
                                                              bool is_return_address) override;
+  [[nodiscard]] bool prepare(core::ModuleOffset where) override {
+    return symbolizer_.prepare(where);
+  }
   void ask_server() override { symbolizer_.ask_server(); }
   [[nodiscard]] std::uint32_t generation(core::ModuleOffset where, bool is_return_address,
                                          core::TimePoint time) override {

@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <chrono>
+#include <future>
 #include <map>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -40,6 +43,12 @@ struct Answer {
   bool is_final = true;
 };
 
+/// A file that is read on another thread.
+struct Reading {
+  core::ModuleId module{};
+  std::future<std::unique_ptr<ModuleNames>> names;
+};
+
 }  // namespace
 
 struct Symbolizer::State {
@@ -47,6 +56,7 @@ struct Symbolizer::State {
   std::map<core::ProcessId, OpenRoot> roots;
   std::unordered_map<core::ModuleId, KnownModule> modules;
   std::unordered_map<core::ModuleOffset, Answer> answers;
+  Reading reading;
 
   std::string root_of(const core::Module& module) {
     if (module.root.empty()) {
@@ -71,13 +81,47 @@ struct Symbolizer::State {
     return answer;
   }
 
-  Answer ask_generation(KnownModule& jit, std::uint32_t generation, std::uint64_t address) const {
+  Answer ask_generation(KnownModule& jit, std::uint32_t generation, std::uint64_t address) {
     Answer answer{names_of(jit).name_in(generation, address), true};
     answer.is_final = answer.frames.back().has_symbol;
     return answer;
   }
 
-  ModuleNames& names_of(KnownModule& module) const {
+  /// Waits for what is read beside, so that no two files are.
+  void finish_reading() {
+    if (!reading.names.valid()) {
+      return;
+    }
+    auto names = reading.names.get();
+    const auto known = modules.find(reading.module);
+    if (known != modules.end() && known->second.names == nullptr) {
+      known->second.names = std::move(names);
+    }
+  }
+
+  /// False if there is no thread for it.
+  bool read_beside(core::ModuleOffset where, const KnownModule& known) {
+    const auto read = [module = known.module, root = known.root, options = options,
+                       at = where.offset] {
+      std::unique_ptr<ModuleNames> names;
+      options.beside([&] {
+        names = open_module(module, root, options);
+        (void)names->name(at);  // reads the index of debug information, too
+      });
+      return names;
+    };
+    try {
+      reading = {where.module, std::async(std::launch::async, read)};
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
+
+  ModuleNames& names_of(KnownModule& module) {
+    if (module.names == nullptr) {
+      finish_reading();
+    }
     if (module.names == nullptr) {
       module.names = open_module(module.module, module.root, options);
     }
@@ -101,7 +145,26 @@ void Symbolizer::add_module(const core::Module& module) {
   state_->modules.insert_or_assign(module.id, std::move(known));
 }
 
+bool Symbolizer::prepare(core::ModuleOffset where) {
+  State& state = *state_;
+  if (state.reading.names.valid()) {
+    if (state.reading.names.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+      return false;
+    }
+    state.finish_reading();
+  }
+  const auto known = state.modules.find(where.module);
+  const bool is_unread = known != state.modules.end() && known->second.names == nullptr &&
+                         known->second.module.kind != core::ModuleKind::jit &&
+                         known->second.generation == 0;
+  if (is_unread && (state.options.beside == nullptr || !state.read_beside(where, known->second))) {
+    (void)state.names_of(known->second).name(where.offset);
+  }
+  return true;
+}
+
 void Symbolizer::ask_server() {
+  state_->finish_reading();
   if (state_->options.server == nullptr || !std::exchange(state_->options.server_later, false)) {
     return;
   }

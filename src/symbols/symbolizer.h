@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,10 +42,14 @@ struct SymbolizerOptions {
   bool server_later = false;
   /// For lines_of(), which does not find closing braces without it.
   core::Decoder decode = nullptr;
+  /// Does the work that it is given, which reads a file for prepare(), on the thread on which it is
+  /// called; null: prepare() reads at once.
+  std::function<void(const std::function<void()>&)> beside = nullptr;
 };
 
-/// Symbolizes addresses. Runs on the one thread that owns it (libdw handles must not be shared).
-/// Never fails: an address without a name gets its module and offset.
+/// Symbolizes addresses. Runs on the one thread that owns it (libdw handles must not be shared:
+/// that of a file that another thread has read is used by one thread at a time). Never fails: an
+/// address without a name gets its module and offset.
 class Symbolizer {
  public:
   explicit Symbolizer(SymbolizerOptions options);
@@ -55,6 +60,10 @@ class Symbolizer {
   /// Adds a module. Its file is read at the first lookup. Call this while the module's process
   /// lives, because it opens what only the process shows (its mount namespace, its JIT's map).
   void add_module(const core::Module& module);
+
+  /// Reads the file of the module at `where` on a thread of its own, as the options say. False: not
+  /// yet, because another one is read; ask again. Who asks for a name meanwhile waits.
+  [[nodiscard]] bool prepare(core::ModuleOffset where);
 
   /// From now on the server of the options is asked; files that were read without debug information
   /// are read again. Call this while nothing waits for names.

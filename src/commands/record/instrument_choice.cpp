@@ -54,8 +54,7 @@ supervisor::MakeInstrument choose_instrument(const cli::RecordOptions& options,
     }
     probes.derives = false;
     // An event that a copy writes has the ticks of the CPU's counter.
-    probes.copies = options.traces_in_copies() && arch::Native::kHasCounterSegment &&
-                    arch::are_native_ticks_steady();
+    probes.copies = probes.copies && arch::are_native_ticks_steady();
   }
   if (options.calls) {
     probes.calls = options.calls;

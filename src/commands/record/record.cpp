@@ -144,8 +144,8 @@ void Recording::profile(profiler::RunDirectory directory) {
     };
   }
   // The server is asked later: while the target runs, samples would be lost meanwhile.
-  symbols::SymbolizerOptions symbolizer{options_.debug_dirs, true, nullptr, true,
-                                        arch::decode_of_machine};
+  symbols::SymbolizerOptions symbolizer{
+      options_.debug_dirs, true, nullptr, true, arch::decode_of_machine, session::run_beside};
   symbolizer.server = symbols::DebugServer::of_environment(
       {[this] { return session_.supervisor().user_requests().interrupts.load(); }});
   profiler::Profiler profiler(std::move(out), session_.records(),

@@ -76,17 +76,17 @@ std::optional<analyzer::InstrumentationPolicy> instrumentation_policy(
 }
 
 bool makes_copies(const cli::RecordOptions& options) {
-  return arch::Native::kHasCopies && !options.no_copies &&
-         (arch::Native::kHasCounterSegment || options.allow_bottlenecking ||
-          options.overhead_percent == 0);
+  if (!arch::Native::kHasCopies || options.no_copies) {
+    return false;
+  }
+  return options.sees_calls() ? options.traces_in_copies() && arch::Native::kHasCounterSegment
+                              : arch::Native::kHasCounterSegment || options.allow_bottlenecking ||
+                                    options.overhead_percent == 0;
 }
 
 bool finds_references(const cli::RecordOptions& options) {
   return options.single == cli::Single::off && !options.no_instrumentation &&
-         makes_copies(options) && options.coverage != core::Coverage::function &&
-         (!options.sees_calls() ||
-          (options.traces_in_copies() && arch::Native::kHasCounterSegment)) &&
-         !options.derive;
+         makes_copies(options) && options.coverage != core::Coverage::function && !options.derive;
 }
 
 int check_reader(const cli::RecordOptions& options) {

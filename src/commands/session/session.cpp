@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/progress_line.h"
 #include "supervisor/channels/control_signals.h"
+#include "supervisor/linux/helper_threads.h"
 #include "supervisor/linux/open_files.h"
 
 namespace sp::session {
@@ -82,6 +83,14 @@ void Session::request(core::Request request) {
     supervisor_.user_requests().requests = true;
     supervisor_.wakeup().send();
   }
+}
+
+void run_beside(const std::function<void()>& work) {
+  constexpr int kNice = 10;
+  ::prctl(PR_SET_NAME, "sp-symbols");
+  const supervisor::HelperThreads::Membership helper(supervisor::HelperThreads::of_process());
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(own_tid()), ::getpriority(PRIO_PROCESS, 0) + kNice);
+  work();
 }
 
 std::optional<supervisor::Guardian> begin_tracing() {

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <future>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "symbols/elf_sections.h"
 #include "unit/symbols/elf_builder.h"
@@ -84,6 +87,34 @@ TEST(Symbolizer, names_inlined_calls_with_their_lines) {
     EXPECT_TRUE(frames[i].source->file.ends_with("unit/symbols/symbolizer.cpp"))
         << frames[i].source->file;
   }
+}
+
+TEST(Symbolizer, reads_a_file_on_another_thread_for_which_only_its_names_wait) {
+  std::promise<void> may_read;
+  std::thread::id reader;
+  sp::symbols::SymbolizerOptions options;
+  options.beside = [&](const std::function<void()>& work) {
+    reader = std::this_thread::get_id();
+    may_read.get_future().wait();
+    work();
+  };
+  Symbolizer symbolizer(std::move(options));
+  constexpr ModuleId kOther{2};
+  constexpr ModuleId kUnknown{3};
+  symbolizer.add_module(module_of("/proc/self/exe", image_of("/proc/self/exe")));
+  Module other = module_of("/no/such/file", nullptr);
+  other.id = kOther;
+  symbolizer.add_module(other);
+  const Caller caller = holds_inlined_calls();
+  const ModuleOffset where{kId, caller.return_address - sp::test::own_base()};
+  EXPECT_TRUE(symbolizer.prepare({kUnknown, 16}));
+  EXPECT_TRUE(symbolizer.prepare(where));
+  EXPECT_FALSE(symbolizer.prepare({kOther, 16})) << "one file at a time";
+  may_read.set_value();
+  EXPECT_EQ(symbolizer.name(where, true).size(), 3U);
+  EXPECT_NE(reader, std::thread::id{});
+  EXPECT_NE(reader, std::this_thread::get_id());
+  EXPECT_TRUE(symbolizer.prepare(where)) << "it is read";
 }
 
 TEST(Symbolizer, reads_no_lines_when_they_are_not_wanted) {
