@@ -91,6 +91,17 @@ TEST_P(Traps, for_the_process_group_end_the_program_alone) {
   const Outcome outcome = launch({target("trap_ways"), "group"});
   EXPECT_EQ(outcome.signal(), SIGTRAP) << outcome.text();
   EXPECT_EQ(outcome.foreign_lines(), "");
+  const Outcome attached = attach({target("trap_ways"), "group", "0.7"});
+  EXPECT_EQ(attached.signal(), SIGTRAP) << attached.text();
+}
+
+// None of these is a control signal of superprofiler's.
+TEST_P(Traps, and_other_signals_for_the_process_group_end_the_program_alone) {
+  for (const int number : {SIGALRM, SIGUSR2, SIGVTALRM, SIGIO, SIGSTKFLT, SIGRTMAX}) {
+    const Outcome outcome = launch({target("trap_ways"), "group", "0.01", std::to_string(number)});
+    EXPECT_EQ(outcome.signal(), number) << outcome.text();
+    EXPECT_EQ(outcome.foreign_lines(), "") << number;
+  }
 }
 
 TEST_P(Traps, that_come_after_our_death_end_the_program) {
@@ -113,6 +124,7 @@ TEST_P(Traps, kill_no_child_that_is_made_with_unusual_flags) {
   const std::string alone = run({target("clone_ways")}).out;
   EXPECT_NE(alone, "");
   EXPECT_EQ(launch({target("clone_ways")}).out, alone);
+  EXPECT_EQ(attach({target("clone_ways"), "10"}).out, "ready\n" + alone);
 }
 
 // A shell blocks all signals around its waiting for children.

@@ -1,5 +1,6 @@
 // Makes children with every combination of clone's flags that the kernel accepts, and checks that
-// each computes what it should. Prints how many there were.
+// each computes what it should. Prints how many there were. With an argument it says "ready" first,
+// and waits until it is traced, but not for more than so many seconds.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/sched.h>
@@ -43,16 +44,27 @@ __attribute__((noinline)) static int child(void* unused) {
   return 7;
 }
 
+#if defined(__x86_64__)
+/// Where syscall(3) returns to on the child's stack.
+__attribute__((noreturn)) static void begin_of_child(void) {
+  child(NULL);
+  asm volatile("syscall" : : "a"(SYS_exit), "D"(7L) : "memory");
+  __builtin_unreachable();
+}
+#endif
+
 static long make_by_clone3(uint64_t flags, char* stack) {
   struct clone_args args = {.flags = flags & ~(uint64_t)0xFF, .exit_signal = flags & 0xFF};
   if (flags & CLONE_VM) {
+#if defined(__x86_64__)
     args.stack = (uint64_t)(uintptr_t)stack;
-    args.stack_size = STACK;
-  }
-  // Where the child has a stack of its own it cannot return from syscall(3).
-  if (flags & CLONE_VM) {
+    args.stack_size = STACK - 64;
+    *(void (**)(void))(stack + args.stack_size) = begin_of_child;
+#else
+    // There syscall(3) returns by a register, and so to the wrong frame.
     errno = ENOSYS;
     return -1;
+#endif
   }
   const long pid = syscall(SYS_clone3, &args, sizeof args);
   if (pid == 0) {
@@ -83,7 +95,29 @@ static int check(uint64_t flags, int by_clone3, char* stack) {
   return 1;
 }
 
-int main(void) {
+static int check_all(uint64_t flags, char* stack) {
+  return check(flags | SIGCHLD, 0, stack) + check(flags, 0, stack) +
+         check(flags | SIGCHLD, 1, stack) + check(flags | CLONE_CLEAR_SIGHAND | SIGCHLD, 1, stack);
+}
+
+static int is_traced(void) {
+  char line[256];
+  int tracer = 0;
+  FILE* const status = fopen("/proc/self/status", "r");
+  while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+    if (sscanf(line, "TracerPid: %d", &tracer) == 1) break;
+  }
+  if (status != NULL) fclose(status);
+  return tracer != 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    puts("ready");
+    fflush(stdout);
+    const struct timespec moment = {0, 10000000};
+    for (int i = 0; i < atoi(argv[1]) * 100 && !is_traced(); ++i) nanosleep(&moment, NULL);
+  }
   shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   char* stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   static const uint64_t flags[] = {CLONE_VM,    CLONE_FS,     CLONE_FILES,    CLONE_SIGHAND,
@@ -95,10 +129,19 @@ int main(void) {
     for (unsigned i = 0; i < count; ++i) {
       if (chosen >> i & 1U) all |= flags[i];
     }
-    made += check(all | SIGCHLD, 0, stack);
-    made += check(all, 0, stack);
-    made += check(all | SIGCHLD, 1, stack);
-    made += check(all | CLONE_CLEAR_SIGHAND | SIGCHLD, 1, stack);
+    made += check_all(all, stack);
+  }
+  // Namespaces of their own, where the user may make them.
+  static const uint64_t spaces[] = {CLONE_NEWPID,
+                                    CLONE_NEWPID | CLONE_VM,
+                                    CLONE_NEWPID | CLONE_VM | CLONE_VFORK,
+                                    CLONE_NEWPID | CLONE_UNTRACED,
+                                    CLONE_NEWPID | CLONE_VM | CLONE_UNTRACED,
+                                    CLONE_NEWPID | CLONE_FILES | CLONE_VFORK | CLONE_UNTRACED,
+                                    CLONE_NEWUSER | CLONE_NEWPID,
+                                    CLONE_NEWUTS | CLONE_NEWIPC | CLONE_VM};
+  for (unsigned i = 0; i < sizeof spaces / sizeof spaces[0]; ++i) {
+    made += check_all(spaces[i], stack);
   }
   printf("%d children\n", made);
   return 0;

@@ -174,11 +174,12 @@ static int block_it_in_handlers(double seconds) {
   return right(wrong == 0 && handled > 0);
 }
 
-/// Sends it to its process group, or to itself while it is blocked.
-static int send_it(int to_group) {
-  sum += work(1000);
+/// Sends a signal to its process group, or SIGTRAP to itself while it is blocked.
+static int send_it(int to_group, double seconds) {
+  const double until = now() + seconds;
+  while (now() < until) sum += work(1000);
   if (to_group) {
-    kill(0, SIGTRAP);
+    kill(0, to_group);
   } else {
     sigset_t trap;
     sigemptyset(&trap);
@@ -250,8 +251,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "ignored") == 0) return find_it_ignored();
   if (strcmp(what, "own") == 0) return have_own(seconds);
   if (strcmp(what, "block") == 0) return block_it(seconds);
-  if (strcmp(what, "group") == 0) return send_it(1);
-  if (strcmp(what, "blocked") == 0) return send_it(0);
+  if (strcmp(what, "group") == 0) return send_it(argc > 3 ? atoi(argv[3]) : SIGTRAP, seconds);
+  if (strcmp(what, "blocked") == 0) return send_it(0, 0);
   if (strcmp(what, "late") == 0) {
     for (char byte; read(0, &byte, 1) == 1;) sum += work(1000);
     raise(SIGTRAP);

@@ -51,8 +51,7 @@ Finding judge_gs_base(const CopyFacts& facts, bool in_container) {
             "can be set by ptrace: copies of hot code count with one instruction", ""};
   }
   return {Level::warn, "gs base",
-          refused("cannot be set by ptrace", facts.gs_base) +
-              "; copies of hot code count with locked instructions, which take ten times as long",
+          refused("cannot be set by ptrace", facts.gs_base) + "; " + kNoCopies,
           without_filter(in_container)};
 }
 

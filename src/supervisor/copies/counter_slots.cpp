@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include "arch/native.h"
+#include "supervisor/linux/process_vm.h"
 #include "supervisor/linux/ptrace.h"
 
 namespace sp::supervisor {
@@ -20,8 +23,15 @@ std::uint64_t load_counter(std::uint64_t& word) {
 }  // namespace
 
 bool has_free_counter_segment(pid_t tid) {
-  const auto registers = ptrace::registers(tid);
-  return registers && !Native::uses_counter_segment(*registers);
+  auto registers = ptrace::registers(tid);
+  if (!registers) {
+    return false;
+  }
+  const core::Address base{Native::counter_base(*registers)};
+  Native::set_counter_base(*registers, 0);
+  std::byte there{};
+  return !Native::uses_counter_segment(*registers) &&
+         (base == core::Address{} || copy_memory(tid, base, std::span(&there, 1)) == 0);
 }
 
 core::Result<void> set_counter_base(pid_t tid, std::uint64_t base) {

@@ -163,7 +163,8 @@ class CounterSlots {
 };
 
 /// The segment is free for us: neither the program nor anybody else has given the stopped thread
-/// one.
+/// one. A base at which nothing is mapped is one of ours: threads that sleep keep it when we
+/// detach.
 [[nodiscard]] bool has_free_counter_segment(pid_t tid);
 /// Gives the stopped thread a base (CounterSlots::assign()), or takes it away (0).
 [[nodiscard]] core::Result<void> set_counter_base(pid_t tid, std::uint64_t base);

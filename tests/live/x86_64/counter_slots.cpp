@@ -408,6 +408,19 @@ TEST(CounterSlots, see_that_the_program_uses_the_segment) {
   EXPECT_FALSE(has_free_counter_segment(program.caller().tid));
 }
 
+TEST(CounterSlots, see_that_nothing_is_mapped_at_a_base_that_was_left) {
+  Counted program({"0", "0", "0"});
+  const pid_t tid = program.caller().tid;
+  constexpr std::uint64_t kUnmapped = 0x1000;
+  ASSERT_TRUE(set_counter_base(tid, kUnmapped));
+  EXPECT_TRUE(has_free_counter_segment(tid));
+  const auto registers = ptrace::registers(tid);
+  ASSERT_TRUE(registers);
+  ASSERT_TRUE(set_counter_base(tid, arch::Native::sp(*registers).value()));
+  EXPECT_FALSE(has_free_counter_segment(tid));
+  ASSERT_TRUE(set_counter_base(tid, 0));
+}
+
 TEST(CopyRegion, is_executable_memory_near_a_module) {
   Counted program({"0", "0", "0"});
   const std::string before = program.maps();

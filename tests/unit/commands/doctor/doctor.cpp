@@ -126,7 +126,7 @@ TEST(DoctorOfCopies, says_in_one_line_what_is_lost_and_how_to_get_it_back) {
   facts.executable_memory = facts.executable_file = facts.membarrier = EACCES;
   const std::pair<std::string, std::string> lost[] = {
       {"text writes", "only -n works"},
-      {"gs base", "locked instructions"},
+      {"gs base", "its probes are removed when hot"},
       {"counters", "its probes are removed when hot"},
       {"code memory", "its probes are removed when hot"},
       {"membarrier", "100 ms later"}};
