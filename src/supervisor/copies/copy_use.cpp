@@ -37,7 +37,7 @@ core::Duration CopyPrices::cost(const CopyUse& use) const {
   constexpr std::uint64_t kEmulatedCall = 8'500;
   constexpr std::uint64_t kTransfer = 800;
   constexpr std::uint64_t kFlags = 120;
-  constexpr std::uint64_t kEvent = 6'000;
+  constexpr std::uint64_t kEvent = 5'500;
   constexpr std::uint64_t kPicosecondsInNanosecond = 1000;
   const std::uint64_t picoseconds = use.executions * kExecution + use.branches * kBranch +
                                     use.arrivals * arrival_ + use.emulated_calls * kEmulatedCall +

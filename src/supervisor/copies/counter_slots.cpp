@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -20,6 +21,13 @@ std::uint64_t load_counter(std::uint64_t& word) {
   return std::atomic_ref(word).load(std::memory_order_relaxed);
 }
 
+/// Certainly: where reading is forbidden nothing is known.
+bool is_unmapped(pid_t tid, core::Address at) {
+  std::byte there{};
+  errno = 0;
+  return copy_memory(tid, at, std::span(&there, 1)) == 0 && errno == EFAULT;
+}
+
 }  // namespace
 
 bool has_free_counter_segment(pid_t tid) {
@@ -29,9 +37,8 @@ bool has_free_counter_segment(pid_t tid) {
   }
   const core::Address base{Native::counter_base(*registers)};
   Native::set_counter_base(*registers, 0);
-  std::byte there{};
   return !Native::uses_counter_segment(*registers) &&
-         (base == core::Address{} || copy_memory(tid, base, std::span(&there, 1)) == 0);
+         (base == core::Address{} || is_unmapped(tid, base));
 }
 
 core::Result<void> set_counter_base(pid_t tid, std::uint64_t base) {

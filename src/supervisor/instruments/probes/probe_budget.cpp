@@ -7,7 +7,7 @@ namespace sp::supervisor {
 namespace {
 
 /// Of copies: a tenth of a second's work at the default --overhead.
-constexpr core::Duration kFirstAllowanceOfCopies = std::chrono::milliseconds(20);
+constexpr core::Duration kFirstAllowanceOfCopies = std::chrono::milliseconds(25);
 /// Of the share: inserting the probes of the last function may exceed it, and copies use what
 /// probes leave.
 constexpr double kMostReported = 1.5;

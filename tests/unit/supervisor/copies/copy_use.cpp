@@ -17,7 +17,7 @@ TEST(CopyPrices, are_of_what_was_done) {
   EXPECT_EQ(prices.cost({.transfers = 100 * kMillion}), milliseconds(80));
   EXPECT_EQ(prices.cost({.transfers = 100 * kMillion, .transfers_with_flags = 50 * kMillion}),
             milliseconds(86));
-  EXPECT_EQ(prices.cost({.events = 10 * kMillion}), milliseconds(60));
+  EXPECT_EQ(prices.cost({.events = 10 * kMillion}), milliseconds(55));
   EXPECT_EQ(prices.cost({.executions = 1000 * kMillion}), milliseconds(60));
   EXPECT_EQ(prices.cost({.branches = 1000 * kMillion}), milliseconds(60));
   EXPECT_EQ(prices.cost({.emulated_calls = 10 * kMillion}), milliseconds(85));

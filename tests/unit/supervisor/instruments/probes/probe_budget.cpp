@@ -76,15 +76,15 @@ TEST(ProbeBudget, without_a_limit_has_a_bottleneck_where_hits_take_a_third_of_th
 TEST(ProbeBudget, leaves_copies_what_probes_leave_of_three_quarters) {
   ProbeBudget budget(20);
   budget.spend(milliseconds(50));
-  budget.spend_in_copies(milliseconds(119));
-  EXPECT_EQ(budget.limit_of_copies(milliseconds(1119)), std::nullopt);
+  budget.spend_in_copies(milliseconds(124));
+  EXPECT_EQ(budget.limit_of_copies(milliseconds(1124)), std::nullopt);
   budget.spend_in_copies(milliseconds(2));
-  const auto limit = budget.limit_of_copies(milliseconds(1121));
+  const auto limit = budget.limit_of_copies(milliseconds(1126));
   ASSERT_TRUE(limit);
   EXPECT_DOUBLE_EQ(*limit, 0.1);
-  EXPECT_FALSE(budget.is_exceeded(milliseconds(1121), {})) << "probes have a share of their own";
+  EXPECT_FALSE(budget.is_exceeded(milliseconds(1126), {})) << "probes have a share of their own";
   budget.spend(milliseconds(200));
-  EXPECT_DOUBLE_EQ(budget.limit_of_copies(milliseconds(1121)).value_or(1), 0);
+  EXPECT_DOUBLE_EQ(budget.limit_of_copies(milliseconds(1126)).value_or(1), 0);
 }
 
 TEST(ProbeBudget, without_a_limit_lets_copies_cost_anything) {
