@@ -61,7 +61,7 @@ static long make_by_clone3(uint64_t flags, char* stack) {
     args.stack_size = STACK - 64;
     *(void (**)(void))(stack + args.stack_size) = begin_of_child;
 #else
-    // There syscall(3) returns by a register, and so to the wrong frame.
+    (void)stack;  // there syscall(3) returns by a register, and so to the wrong frame
     errno = ENOSYS;
     return -1;
 #endif
