@@ -230,7 +230,7 @@ class Scan {
   std::span<const core::CandidateFunction> functions_;
   const std::atomic<bool>& stop_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> constants_;  // [begin, end)
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> passed_on_;  // flags: from, callee
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> passed_on_;  // flags: from, to
   Address callee_;  // of the call behind which nothing has set flags yet
   core::CodeReferences references_;
 };

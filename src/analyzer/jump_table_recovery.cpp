@@ -233,7 +233,7 @@ std::optional<JumpTableRecovery::Constant> JumpTableRecovery::find_constant_befo
                                                                                    int steps) {
   std::optional<Constant> constant;
   bool is_guess = false;
-  bool may_be_callers = is_entry(at);
+  bool may_be_callers = descent_.is_entry(at);
   Visited& seen = visited_.at(static_cast<std::size_t>(steps));
   seen.begin(descent_.bounds().size());
   std::vector<Offset> open = predecessors(at);
@@ -267,7 +267,7 @@ std::optional<JumpTableRecovery::Constant> JumpTableRecovery::find_constant_befo
     if (seen.count() > kMostVisited || !budget_.take(1)) {
       return std::nullopt;
     }
-    may_be_callers = may_be_callers || is_entry(now);
+    may_be_callers = may_be_callers || descent_.is_entry(now);
     add_predecessors(now, open);
   }
   if (constant) {

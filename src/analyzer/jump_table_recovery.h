@@ -84,9 +84,6 @@ class JumpTableRecovery {
   [[nodiscard]] std::optional<Constant> constant_before(Offset at, unsigned reg, int steps);
   [[nodiscard]] std::optional<Constant> find_constant_before(Offset at, unsigned reg, int steps);
   [[nodiscard]] arch::RegisterEffect effect(Offset at, unsigned reg);
-  [[nodiscard]] bool is_entry(Offset at) const {
-    return descent_.is_leader(at) && descent_.is_entry(at);
-  }
 
   /// What a search has visited. Searches follow one another often, so that nothing is cleared.
   class Visited {

@@ -62,7 +62,7 @@ class RecursiveDescent {
     return at < marks_.size() && (marks_[at] & kLeader) != 0;
   }
   /// Control comes there from outside, or by a jump that is not known: a leader that was given.
-  [[nodiscard]] bool is_entry(Offset at) const { return entries_.contains(at); }
+  [[nodiscard]] bool is_entry(Offset at) const { return is_leader(at) && entries_.contains(at); }
   [[nodiscard]] core::Flow flow_at(Offset at) const { return flows_[at]; }
   [[nodiscard]] std::optional<core::Instruction> decode_at(Offset at) const;
   [[nodiscard]] core::Address address_of(Offset at) const { return bounds_.begin + at; }

@@ -215,13 +215,15 @@ void StaticAnalysis::begin_references(const File& file, Known& known) {
   using Functions = std::vector<core::CandidateFunction>;
   const auto find = [this, image = file.image,
                      functions = known.plan ? known.plan->functions : Functions{}] {
-    ::prctl(PR_SET_NAME, "sp-references");
-    const supervisor::HelperThreads::Membership helper(supervisor::HelperThreads::of_process());
     return analyzer::find_code_references(image, functions, is_over_);
   };
   try {
-    known.pending = std::async(std::launch::async, find);
-  } catch (const std::system_error&) {  // no thread
+    known.pending = std::async(std::launch::async, [find] {
+      ::prctl(PR_SET_NAME, "sp-references");
+      const supervisor::HelperThreads::Membership helper(supervisor::HelperThreads::of_process());
+      return find();
+    });
+  } catch (const std::system_error&) {  // no thread: this one stays what it is
     known.references = find();
   }
 }

@@ -77,8 +77,8 @@ class Session {
   std::jthread timer_;
 };
 
-/// Does `work`, which takes long, on the calling thread, which was started for it: away from the
-/// target's CPU, and after it where they have one CPU.
+/// Does `work`, which takes long, on the calling thread, which was started for it and is called
+/// sp-symbols: away from the target's CPU, and after the target where they have one CPU.
 void run_beside(const std::function<void()>& work);
 
 /// What every command that traces does first: takes the control signals, raises the limit of open

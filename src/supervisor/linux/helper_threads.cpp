@@ -1,18 +1,12 @@
 #include "supervisor/linux/helper_threads.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace sp::supervisor {
-namespace {
-
-pid_t tid_of_caller() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
-
-}  // namespace
 
 HelperThreads::Membership::Membership(HelperThreads& threads) : threads_(threads) {
   const std::lock_guard lock(threads_.mutex_);
-  threads_.tids_.push_back(tid_of_caller());
+  threads_.tids_.push_back(::gettid());
   threads_.count_ = threads_.tids_.size();
   if (threads_.cpus_) {
     ::sched_setaffinity(0, sizeof *threads_.cpus_, &*threads_.cpus_);
@@ -21,7 +15,7 @@ HelperThreads::Membership::Membership(HelperThreads& threads) : threads_(threads
 
 HelperThreads::Membership::~Membership() {
   const std::lock_guard lock(threads_.mutex_);
-  std::erase(threads_.tids_, tid_of_caller());
+  std::erase(threads_.tids_, ::gettid());
   threads_.count_ = threads_.tids_.size();
 }
 
