@@ -7,9 +7,17 @@
 #include <utility>
 
 #include "core/log.h"
+#include "supervisor/guardian/code_change.h"
 #include "supervisor/startup/refusal.h"
 
 namespace sp::supervisor {
+namespace {
+
+/// What the ptrace thread spends on stops. What it waits for a CPU itself is not theirs, but what
+/// it waits until all have been in the kernel is.
+core::Duration own_time() { return core::thread_cpu_time() + waited_for_every_cpu(); }
+
+}  // namespace
 
 Supervisor::Supervisor(SupervisorOptions options, Guardian& guardian,
                        core::Channel<core::StopEvent>& events,
@@ -85,11 +93,11 @@ void Supervisor::one_round() {
   if (*report) {
     run_.reported_at = core::Clock::now();
     const CostMeter::Charged before = meter_.charged();
-    const core::Duration used = core::thread_cpu_time();
+    const core::Duration used = own_time();
     on_report(**report);
     // Whoever has ended is not stopped, but its parent hears of it once we have.
     const bool was_stop = WIFSTOPPED((*report)->status);
-    meter_.add_following(was_stop ? core::thread_cpu_time() - used : core::Duration{}, before);
+    meter_.add_following(was_stop ? own_time() - used : core::Duration{}, before);
   }
 }
 

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +21,7 @@
 #include "live/piped_program.h"
 #include "supervisor/instruments/detach.h"
 #include "supervisor/linux/proc_files.h"
+#include "supervisor/linux/ptrace.h"
 #include "supervisor/supervisor.h"
 
 namespace sp::supervisor {
@@ -181,6 +185,73 @@ TEST(WorldStop, leaves_the_program_as_it_was) {
                            static_cast<double>(record.held) / kStops,
                            static_cast<double>(record.asleep) / kStops,
                            static_cast<double>(record.woken) / kStops);
+}
+
+/// A child that has stopped itself; once continued it executes a program in a child by vfork, and
+/// waits.
+pid_t vforking_child() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::raise(SIGSTOP);
+    if (::vfork() == 0) {
+      ::execl("/bin/true", "true", nullptr);
+      ::_exit(1);
+    }
+    for (;;) {
+      ::pause();
+    }
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  return child;
+}
+
+/// Lets everybody go on until one has executed a program, whose tid this returns; that report is
+/// left.
+pid_t run_until_exec() {
+  siginfo_t info{};
+  while (::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) == 0) {
+    const auto report = ptrace::look(info.si_pid);
+    if (!report || !*report) {
+      return -1;
+    }
+    const WaitStatus status = parse_wait_status((*report)->status);
+    const auto* const event = std::get_if<EventStop>(&status);
+    if (event != nullptr && event->event == Event::exec) {
+      return info.si_pid;
+    }
+    (void)ptrace::resume(info.si_pid, 0);
+  }
+  return -1;
+}
+
+TEST(WorldStop, leaves_out_a_process_that_shared_the_memory_and_has_executed_a_program) {
+  ptrace::bind_to_this_thread();
+  const pid_t parent = vforking_child();
+  ASSERT_TRUE(ptrace::seize(parent, {}));
+  ::kill(parent, SIGCONT);
+  const pid_t child = run_until_exec();
+  ASSERT_GT(child, 0);
+  ASSERT_NE(child, parent);
+
+  TraceeTable tracees;
+  const auto code = std::make_shared<CodeState>();
+  for (const pid_t pid : {parent, child}) {
+    const auto process = tracees.add_process(pid);
+    process->code_state = code;
+    (void)tracees.add(pid, process);
+  }
+  {
+    const auto world = WorldStop::stop(tracees, *tracees.find_process(parent), kLimit);
+    EXPECT_TRUE(world) << world.error().message();
+    EXPECT_TRUE(world && !world->holds(child));
+  }
+  const auto of_child = WorldStop::stop(tracees, *tracees.find_process(child), kLimit);
+  EXPECT_FALSE(of_child) << "its own memory is another one now";
+  for (const pid_t pid : {child, parent}) {
+    ::kill(pid, SIGKILL);
+    (void)::waitpid(pid, nullptr, __WALL);
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/address.h"
+#include "core/clock.h"
 
 /// Replacing instructions of several bytes while threads may execute them. Used by superprofiler
 /// for jumps from the original code into copies of it, and by the guardian to take them back.
@@ -54,6 +55,8 @@ bool take_step(int memory, std::span<const CodeChange> changes, ChangeStep step)
 /// takes 10 to 20 ms. That one is refused where a CPU runs without ticks (nohz_full), then it waits
 /// for 100 ms.
 void wait_for_every_cpu();
+/// How long the calling thread has waited there so far.
+[[nodiscard]] core::Duration waited_for_every_cpu();
 
 /// A thread runs on each CPU in turn, some 20 us each, if the caller has a real-time priority.
 /// False, and not all are visited, if it has none, where the thread may not run on all that are

@@ -34,6 +34,7 @@ void CpuAffinity::follow(int cpu, pid_t tid) {
   cpu_set_t in_both;
   CPU_AND(&in_both, &others_of_target, &allowed_);
   keeps_busy_ = !server_interrupts_ && others == 1 && CPU_COUNT(&in_both) == 1;
+  kept_busy_ = in_both;
   cpu_set_t elsewhere = allowed_;
   CPU_CLR(cpu, &elsewhere);
   const bool beside = !server_interrupts_ && (others == 0 || keeps_busy_);

@@ -42,6 +42,8 @@ class CpuAffinity {
   /// Whether the caller has to keep its CPU busy from requesting a stop until the target runs
   /// again.
   [[nodiscard]] bool keeps_busy() const { return keeps_busy_; }
+  /// The CPU that is to be kept busy, where one is.
+  [[nodiscard]] const cpu_set_t& kept_busy() const { return kept_busy_; }
 
  private:
   void set(pid_t tid, const cpu_set_t& cpus) const;
@@ -52,6 +54,7 @@ class CpuAffinity {
   int cpus_ = 1;
   int followed_ = -1;  // -1: none
   bool keeps_busy_ = false;
+  cpu_set_t kept_busy_{};
   bool server_interrupts_ = false;
 };
 

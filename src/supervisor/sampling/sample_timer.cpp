@@ -58,7 +58,7 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
       next = tick(now, next, affinity);
     }
     core::TimePoint until = std::min(next - lead, now + (user_requests_.soon ? kSoon : kIdleRound));
-    if (options_.holds_cpus && options_.follow_cpu && affinity.cpus() > 1 &&
+    if (options_.holds_cpus && options_.follow_cpu && affinity.cpus() > 1 && !filler_.fills() &&
         dense_stops_.look(now)) {
       until = std::min(until, now + DenseStops::kRound);
       pair.hold_until(until);
@@ -109,11 +109,12 @@ core::TimePoint SampleTimer::tick(core::TimePoint now, core::TimePoint planned,
   {
     const auto lock = requester_.lock();
     if (requester_.is_paused()) {
+      filler_.pause();
       affinity.spread();  // the results are written on whatever CPU is free
       return now + kIdleRound;
     }
     plan_.account(now, scan_.scan(now), affinity.cpus(), again_);
-    place(affinity);
+    place(now, affinity);
     requester_.add_ticks(scan_.running().size());
     if (!scan_.running().empty() && !ticker_) {
       asked = scan_.any_running();
@@ -149,7 +150,11 @@ void SampleTimer::choose_requester(const CpuAffinity& affinity) {
   }
 }
 
-void SampleTimer::place(CpuAffinity& affinity) {
+void SampleTimer::place(core::TimePoint now, CpuAffinity& affinity) {
+  const bool fills = filler_.look(now, scan_.running().size(), scan_.changes());
+  if (!fills) {
+    filler_.pause();
+  }
   const ThreadScan::Running* running = scan_.any_on_cpu();
   if (!options_.follow_cpu || running == nullptr) {
     return;
@@ -157,10 +162,17 @@ void SampleTimer::place(CpuAffinity& affinity) {
   if (requester_.uses_interrupts() || minds_sigstop(*running->slot)) {
     affinity.server_interrupts();
   }
-  if (scan_.busy_cpus() == 1) {
-    affinity.follow(running->cpu, running->slot->thread.tid);
+  if (filler_.is_in_the_way(running->cpu)) {
+    if (scan_.busy_cpus() == 1) {
+      affinity.follow(running->cpu, running->slot->thread.tid);
+    } else {
+      affinity.spread();
+    }
+  }
+  if (fills && affinity.keeps_busy()) {
+    filler_.fill(now, affinity.kept_busy());
   } else {
-    affinity.spread();
+    filler_.pause();
   }
 }
 

@@ -15,6 +15,7 @@
 #include "supervisor/channels/control_signals.h"
 #include "supervisor/linux/cpu_affinity.h"
 #include "supervisor/sampling/cost_meter.h"
+#include "supervisor/sampling/cpu_filler.h"
 #include "supervisor/sampling/cpu_pair.h"
 #include "supervisor/sampling/stop_requester.h"
 #include "supervisor/sampling/syscall_bias.h"
@@ -97,7 +98,7 @@ class SampleTimer {
   /// Decides whether the timer requests stops or the ticker, and ends the latter.
   void choose_requester(const CpuAffinity& affinity);
   /// Puts our threads on the CPUs that suit the threads that run now.
-  void place(CpuAffinity& affinity);
+  void place(core::TimePoint now, CpuAffinity& affinity);
   [[nodiscard]] int cpu_to_tick_on();
   /// See Ticker::Ask.
   [[nodiscard]] std::optional<int> request_from_ticker(int cpu);
@@ -114,6 +115,7 @@ class SampleTimer {
   ThreadScan scan_;
   TickPlan plan_;
   SyscallBias bias_;
+  CpuFiller filler_;
   std::atomic<bool> ticks_on_target_cpu_{false};  // or will, from the next tick on
   std::atomic<bool> slept_before_stop_{false};
   bool again_ = false;  // this tick replaces one that found a thread asleep

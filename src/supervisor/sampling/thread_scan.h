@@ -43,6 +43,8 @@ class ThreadScan {
   /// Running and idle: may be asked to stop.
   [[nodiscard]] const std::vector<Running>& running() const { return running_; }
   [[nodiscard]] const SampleSlots::List& threads() const { return list_; }
+  /// How many threads have come and gone so far.
+  [[nodiscard]] std::uint64_t changes() const { return list_version_; }
   /// How many CPUs the running and the stopping threads were on; at least 1.
   [[nodiscard]] std::size_t busy_cpus() const { return busy_cpus_; }
   /// One of the running threads, at random. There must be one.

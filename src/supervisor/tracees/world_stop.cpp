@@ -16,10 +16,9 @@
 namespace sp::supervisor {
 namespace {
 
-// linux/sched.h: kernel threads that belong to a process (io_uring, vhost). They execute none of
-// its code and cannot be traced.
-constexpr std::uint64_t kIoWorker = 0x10;
-constexpr std::uint64_t kUserWorker = 0x4000;
+// linux/sched.h: PF_IO_WORKER and PF_USER_WORKER, kernel threads that belong to a process
+// (io_uring, vhost). They execute none of its code and cannot be traced.
+constexpr std::uint64_t kKernelWorker = 0x10 | 0x4000;
 
 /// What /proc/PID/task/TID/syscall says of a thread that is running or about to.
 constexpr std::string_view kRunning = "running\n";
@@ -213,7 +212,7 @@ core::Result<bool> WorldStop::has_reported(Task task) {
   if (!report) {
     const auto stat = read_stat(task.tid);
     const bool is_ours_to_stop = stat && stat->state != 'Z' && stat->state != 'X' &&
-                                 (stat->flags & (kIoWorker | kUserWorker)) == 0 &&
+                                 (stat->flags & kKernelWorker) == 0 &&
                                  read_thread_group(task.tid) == task.process;
     return is_ours_to_stop && !leaves_some_
                ? core::Result<bool>(core::fail(std::string(kStopping), EPERM))
@@ -226,7 +225,9 @@ core::Result<bool> WorldStop::has_reported(Task task) {
   tracees_->left_report(task.tid);
   const auto* const event = std::get_if<EventStop>(&status);
   if (event != nullptr && event->event == Event::exec) {
-    return core::fail(std::string(kStopping), EAGAIN);
+    // Another process than `of` has left the memory that they had in common.
+    return task.process != processes_.front() ? core::Result<bool>(true)
+                                              : core::fail(std::string(kStopping), EAGAIN);
   }
   if (!std::holds_alternative<Exited>(status) && !std::holds_alternative<Killed>(status)) {
     held_.push_back({task.tid, task.process, status});

@@ -43,9 +43,9 @@ struct HeldThread {
 class WorldStop {
  public:
   /// `stopped`: the thread whose stop is being handled. Errors: EAGAIN, a thread can neither be
-  /// stopped nor is it in a system call (a page fault on a hung disk), or has called exec;
-  /// ETIMEDOUT; EPERM, a task is not traced by us. Those that were stopped are left to the main
-  /// loop then, too.
+  /// stopped nor is it in a system call (a page fault on a hung disk), or one of this process has
+  /// called exec; ETIMEDOUT; EPERM, a task is not traced by us. Those that were stopped are left to
+  /// the main loop then, too.
   [[nodiscard]] static core::Result<WorldStop> stop(TraceeTable& tracees, const Tracee& stopped,
                                                     core::Duration limit);
 
