@@ -94,6 +94,25 @@ TEST_P(WrittenText, is_what_is_executed) {
   }
 }
 
+TEST_P(WrittenText, is_what_is_executed_while_and_after_we_are_attached) {
+  Words program = {target("writes_text"), "20000"};
+  if (*GetParam() != '\0') {
+    program.emplace_back(GetParam());
+  }
+  for (const Words& mode : {Words{}, {"-a"}, {"--single"}, {"--trace"}}) {
+    const ::testing::ScopedTrace trace(__FILE__, __LINE__, mode.empty() ? "default" : mode.back());
+    const TempDir directory;
+    Running writer(program);
+    ASSERT_TRUE(writer.says("ready"));
+    Words options = mode;
+    options.insert(options.end(), {"-q", "-d", "0.2", "-p", std::to_string(writer.pid())});
+    const Outcome outcome = run(superprofiler(directory, options));
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+    EXPECT_EQ(writer.wait().exit_status(), 0) << writer.out();
+    EXPECT_EQ(writer.out(), "ready\nright\n");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(By, WrittenText, ::testing::Values("", "thread"), [](const auto& writer) {
   return std::string(*writer.param == '\0' ? "itself" : "another_thread");
 });

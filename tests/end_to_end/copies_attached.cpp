@@ -35,6 +35,27 @@ TEST(CopiesAttached, threads_return_from_handlers_that_ran_before) {
   }
 }
 
+// Their counters were found by the gs segment, whose base is the program's own again.
+TEST(CopiesAttached, threads_that_run_have_their_own_base_again) {
+  Running program({target("tells_base"), "3"});
+  ASSERT_TRUE(program.says("ready"));
+  for (int round = 0; round < 2; ++round) {
+    const TempDir directory;
+    const Outcome outcome = run(
+        superprofiler(directory, {"-q", "-a", "-d", "0.5s", "-p", std::to_string(program.pid())}));
+    EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+    const auto copies = RunFiles(directory / "run").run().at("probes").at("copies");
+    if (arch::Native::kHasCopies && patience_factor() == 1) {
+      EXPECT_GE(copies.at("executions").get<std::uint64_t>(), 10'000U);
+    }
+  }
+  program.write_input("\n");
+  program.close_input();
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.out, "ready\nbase 0\nbase 0\nbase 0\nright\n") << outcome.text();
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.text();
+}
+
 // A thread that sleeps when we detach keeps its counters' base.
 TEST(CopiesAttached, a_base_that_was_left_with_a_sleeper_refuses_no_copies) {
   Running program({target("thread_sums"), "2", "1000000000000"});
