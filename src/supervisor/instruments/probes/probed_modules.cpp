@@ -69,6 +69,8 @@ void instrument_module(ProbedCode& code, const core::InstrumentationCandidates& 
   std::vector<ProbedFunction> functions;
   std::vector<BreakpointSite*> entries;
   std::vector<Address> known;  // with code that was reached elsewhere, or not from its entry
+  functions.reserve(plan.functions.size());
+  entries.reserve(plan.functions.size());
   CoveredFile* const covered = code.covered_file(mapped.begin);
   for (const core::CandidateFunction& planned : plan.functions) {
     const core::AddressRange bounds{Address{planned.begin + bias}, Address{planned.end + bias}};
