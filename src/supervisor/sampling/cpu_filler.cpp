@@ -4,8 +4,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <system_error>
+
 #include "supervisor/linux/cpu_quota.h"
-#include "supervisor/linux/helper_threads.h"
 
 namespace sp::supervisor {
 namespace {
@@ -21,6 +22,8 @@ constexpr core::Duration kStaysDense = milliseconds(40);
 constexpr double kSideBySide = 0.15;
 constexpr double kWeightOfScan = 0.1;
 constexpr core::Duration kForgotten = milliseconds(50);
+constexpr int kNice = 19;
+constexpr int kMostNice = 9;  // a thread of this priority gets ten times as much
 
 }  // namespace
 
@@ -45,13 +48,9 @@ bool CpuFiller::look(core::TimePoint now, std::size_t running, std::uint64_t cha
 }
 
 void CpuFiller::fill(core::TimePoint now, const cpu_set_t& cpus) {
-  static const bool rationed = cpu_is_rationed();
-  if (rationed) {
+  if (!is_usable_ || (tid_ == 0 && !start())) {
+    is_usable_ = false;
     return;
-  }
-  if (!thread_.joinable()) {
-    thread_ = std::jthread([this] { run(); });
-    tid_.wait(0);
   }
   if (CPU_EQUAL(&cpus, &filled_) == 0) {
     filled_ = cpus;
@@ -62,6 +61,20 @@ void CpuFiller::fill(core::TimePoint now, const cpu_set_t& cpus) {
   if (work_.exchange(Work::filling) == Work::none) {
     work_.notify_one();
   }
+}
+
+bool CpuFiller::start() {
+  // The target has our priority.
+  if (cpu_is_rationed() || ::getpriority(PRIO_PROCESS, 0) > kMostNice) {
+    return false;
+  }
+  try {
+    thread_ = std::jthread([this] { run(); });
+  } catch (const std::system_error&) {
+    return false;  // no more threads are allowed
+  }
+  tid_.wait(0);
+  return tid_ > 0;
 }
 
 void CpuFiller::pause() {
@@ -78,14 +91,16 @@ bool CpuFiller::is_in_the_way(int cpu) {
 
 void CpuFiller::run() {
   ::prctl(PR_SET_NAME, "sp-filler");
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);
-  tid_ = ::gettid();
+  const bool is_behind = ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice) == 0;
+  tid_ = is_behind ? ::gettid() : -1;
   tid_.notify_one();
+  if (!is_behind) {
+    return;
+  }
   while (work_ != Work::over) {
     work_.wait(Work::none);
     while (work_ == Work::filling) {
-      if (core::Clock::now().time_since_epoch().count() > until_ ||
-          HelperThreads::of_process().any()) {
+      if (core::Clock::now().time_since_epoch().count() > until_) {
         Work was = Work::filling;
         work_.compare_exchange_strong(was, Work::none);
       }

@@ -15,9 +15,9 @@ namespace sp::supervisor {
 /// Fills the second of two CPUs while the target starts one process after the other. The scheduler
 /// would put a new process, and one that executes a program, on a CPU that is idle, away from its
 /// parent and from the ptrace thread: there each of its stops waits for a CPU to wake up, in a
-/// virtual machine 30 to 130 us. The thread that fills it is behind everybody else (nice 19), gives
-/// way to threads of ours that compute, and ends by itself where it is forgotten. Runs on the timer
-/// thread; none where the CPU is rationed (see cpu_is_rationed()).
+/// virtual machine 30 to 130 us. The thread that fills it is behind everybody else (nice 19) and
+/// ends by itself where it is forgotten. Runs on the timer thread; there is none where the CPU is
+/// rationed (see cpu_is_rationed()) or our priority is low.
 class CpuFiller {
  public:
   CpuFiller() = default;
@@ -37,10 +37,13 @@ class CpuFiller {
   [[nodiscard]] bool is_in_the_way(int cpu);
 
  private:
+  /// False where the thread would take from the target, or cannot be.
+  [[nodiscard]] bool start();
   void run();
 
   enum class Work : std::uint8_t { none, filling, over };
 
+  bool is_usable_ = true;
   bool fills_ = false;
   cpu_set_t filled_{};
   int seen_there_ = 0;
