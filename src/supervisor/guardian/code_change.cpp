@@ -96,7 +96,7 @@ void for_each_page_of(int memory, std::span<const CodeChange> changes, const Vis
   }
 }
 
-thread_local core::Duration t_waited{};
+thread_local core::Duration g_waited{};
 
 enum class Visit : std::uint8_t { under_way, done, failed };
 
@@ -173,10 +173,10 @@ void wait_for_every_cpu() {
   if (!visit_every_cpu() && ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  t_waited += core::Clock::now() - began;
+  g_waited += core::Clock::now() - began;
 }
 
-core::Duration waited_for_every_cpu() { return t_waited; }
+core::Duration waited_for_every_cpu() { return g_waited; }
 
 std::vector<FoundBytes> read_changes(int memory, std::span<const CodeChange> changes) {
   std::vector<FoundBytes> found;

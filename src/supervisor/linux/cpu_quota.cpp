@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "supervisor/linux/proc_files.h"
 
@@ -13,16 +12,14 @@ namespace {
 constexpr std::string_view kMounts = "/sys/fs/cgroup";
 
 bool has_controller(std::string_view controllers, std::string_view wanted) {
-  return std::ranges::any_of(controllers | std::views::split(','), [&](auto&& name) {
-    return std::string_view(name.begin(), name.end()) == wanted;
-  });
+  return fmt::format(",{},", controllers).find(fmt::format(",{},", wanted)) != std::string::npos;
 }
 
 void add_upwards(std::string_view mount, std::string_view group, std::string_view file,
                  std::vector<std::string>& files) {
-  while (!group.empty() && group != "/") {
+  for (auto end = group.size(); end != 0 && group != "/"; end = group.rfind('/')) {
+    group = group.substr(0, end);
     files.push_back(fmt::format("{}{}/{}", mount, group, file));
-    group = group.substr(0, group.rfind('/'));
   }
   files.push_back(fmt::format("{}/{}", mount, file));
 }
@@ -31,15 +28,16 @@ void add_upwards(std::string_view mount, std::string_view group, std::string_vie
 
 std::vector<std::string> quota_files(std::string_view cgroups) {
   std::vector<std::string> files;
-  for (const auto&& part : cgroups | std::views::split('\n')) {
-    const std::string_view line(part.begin(), part.end());
+  while (!cgroups.empty()) {
+    const auto line = cgroups.substr(0, cgroups.find('\n'));
+    cgroups.remove_prefix(std::min(line.size() + 1, cgroups.size()));
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos) {
+    const auto group = line.substr(second == std::string_view::npos ? line.size() : second + 1);
+    if (first == std::string_view::npos || !group.starts_with('/')) {
       continue;
     }
     const auto controllers = line.substr(first + 1, second - first - 1);
-    const auto group = line.substr(second + 1);
     if (controllers.empty()) {
       add_upwards(kMounts, group, "cpu.max", files);
     } else if (has_controller(controllers, "cpu")) {

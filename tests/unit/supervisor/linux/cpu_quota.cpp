@@ -23,7 +23,7 @@ TEST(CpuQuota, of_version_1_belongs_to_the_cpu_controller) {
 
 TEST(CpuQuota, has_no_file_where_the_text_is_another_one) {
   EXPECT_EQ(quota_files(""), Files{});
-  EXPECT_EQ(quota_files("nothing\n:one\n"), Files{});
+  EXPECT_EQ(quota_files("nothing\n:one\n0::\n0::no-path\n"), Files{});
 }
 
 TEST(CpuQuota, is_a_number_and_neither_max_nor_minus_one) {
