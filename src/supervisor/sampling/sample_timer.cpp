@@ -43,7 +43,7 @@ void SampleTimer::run(const std::stop_token& stop, pid_t followed, std::vector<p
   const core::TimePoint start = core::Clock::now();
   const core::TimePoint first = start + options_.delay;
   core::TimePoint next = first;
-  plan_.begin(first);
+  plan_.begin(first, followed);
   if (!options_.sample) {
     run_without_sampling(stop, affinity);
     return;

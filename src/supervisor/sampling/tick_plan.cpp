@@ -18,10 +18,20 @@ core::Duration own_cpu_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+core::Duration cpu_time_of(pid_t tid) {
+  // linux/posix-timers_types.h: the clock of a thread, as the scheduler counts.
+  constexpr clockid_t kPerThreadSched = 6;
+  timespec time{};
+  if (tid == 0 || ::clock_gettime((~tid << 3) | kPerThreadSched, &time) != 0) {
+    return {};
+  }
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 }  // namespace
 
 TickPlan::TickPlan(core::Duration interval, double budget_percent, bool spaces_out,
-                   const CostMeter& meter, TickCounts& counts)
+                   CostMeter& meter, TickCounts& counts)
     : throttle_(interval, budget_percent),
       budget_(budget_percent / 100),
       meter_(meter),
@@ -30,7 +40,8 @@ TickPlan::TickPlan(core::Duration interval, double budget_percent, bool spaces_o
       spaces_out_(spaces_out),
       idle_(core::Clock::now()) {}
 
-void TickPlan::begin(core::TimePoint first) {
+void TickPlan::begin(core::TimePoint first, pid_t server) {
+  server_ = server;
   last_tick_ = first;
   window_start_ = first;
   idle_ = IdlePace(first);
@@ -64,8 +75,14 @@ void TickPlan::account(core::TimePoint now, const ThreadScan::Seen& seen, int cp
   const core::Duration own = own_cpu_time();
   const double used = static_cast<double>((own - own_cpu_at_window_).count()) /
                       (static_cast<double>((now - window_start_).count()) * cpus);
-  own_share_ = running_ > cpus - 0.5 ? used : 0;
+  const core::Duration in_stops = cpu_time_of(server_);
+  const bool takes = running_ > cpus - 0.5;
+  own_share_ = takes ? used : 0;
+  if (takes && server_ != 0) {
+    meter_.add_work(std::max(own - own_cpu_at_window_ - (in_stops - in_stops_at_window_), {}));
+  }
   own_cpu_at_window_ = own;
+  in_stops_at_window_ = in_stops;
   window_start_ = now;
   if (dropped_.exchange(false)) {
     throttle_.samples_were_dropped();

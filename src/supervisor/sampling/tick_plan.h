@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +24,12 @@ inline constexpr core::Duration kTickerLead = std::chrono::microseconds(100);
 class TickPlan {
  public:
   /// `spaces_out`: while nobody runs, see IdlePace.
-  TickPlan(core::Duration interval, double budget_percent, bool spaces_out, const CostMeter& meter,
+  TickPlan(core::Duration interval, double budget_percent, bool spaces_out, CostMeter& meter,
            TickCounts& counts);
 
-  /// The first tick comes at `first`.
-  void begin(core::TimePoint first);
+  /// The first tick comes at `first`. What `server`, the ptrace thread, does is charged stop by
+  /// stop; what the other threads do is charged here while the target could use every CPU.
+  void begin(core::TimePoint first, pid_t server = 0);
   /// A tick at `now` saw these threads, on a machine where we may use `cpus` CPUs. `again`: it
   /// takes the place of the last one, with that one's weight.
   void account(core::TimePoint now, const ThreadScan::Seen& seen, int cpus, bool again = false);
@@ -52,7 +55,7 @@ class TickPlan {
 
   Throttle throttle_;
   double budget_;
-  const CostMeter& meter_;
+  CostMeter& meter_;
   TickCounts& counts_;
   std::mt19937_64 random_;
   bool spaces_out_;
@@ -65,6 +68,8 @@ class TickPlan {
   core::TimePoint last_tick_;
   core::TimePoint window_start_;
   core::Duration own_cpu_at_window_{};
+  pid_t server_ = 0;
+  core::Duration in_stops_at_window_{};
   double own_share_ = 0;
   double running_ = 0;  // threads, smoothed
 };

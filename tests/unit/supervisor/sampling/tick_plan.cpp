@@ -1,8 +1,10 @@
 #include "supervisor/sampling/tick_plan.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 
 namespace sp::supervisor {
 namespace {
@@ -22,7 +24,7 @@ struct TickPlanOf100us : ::testing::Test {
   }
 
   const core::TimePoint start = core::Clock::now();
-  const CostMeter meter;
+  CostMeter meter;
   TickCounts counts;
   TickPlan plan{microseconds(100), 0, true, meter, counts};
 };
@@ -70,7 +72,7 @@ struct Ticks {
 };
 Ticks ticks_of(core::Duration busy, core::Duration period, core::Duration all) {
   const core::TimePoint start = core::Clock::now();
-  const CostMeter meter;
+  CostMeter meter;
   TickCounts counts;
   TickPlan plan(microseconds(100), 0, true, meter, counts);
   plan.begin(start);
@@ -127,6 +129,28 @@ TEST(TickPlan, leaves_to_following_what_it_costs_but_a_quarter_of_the_budget) {
   EXPECT_NEAR(mean_gap({}), 100'000, 5'000);  // 20 us are 20 % of it
   EXPECT_NEAR(mean_gap(milliseconds(100)), 200'000, 10'000);
   EXPECT_NEAR(mean_gap(seconds(10)), 400'000, 20'000);
+}
+
+/// Ticks in 200 ms, each of which saw so many threads run, while another thread of ours computes.
+core::Duration charged_beside(std::size_t running, int cpus) {
+  CostMeter meter;
+  TickCounts counts;
+  TickPlan plan(microseconds(100), 20, true, meter, counts);
+  const core::TimePoint start = core::Clock::now();
+  plan.begin(start, ::gettid());
+  std::thread([] {
+    while (core::thread_cpu_time() < milliseconds(20)) {
+    }
+  }).join();
+  for (int tick = 1; tick <= 200; ++tick) {
+    plan.account(start + milliseconds(tick), {running, running, running, false}, cpus);
+  }
+  return meter.stopped();
+}
+
+TEST(TickPlan, charges_what_we_compute_where_the_target_could_use_every_cpu) {
+  EXPECT_GE(charged_beside(2, 2), milliseconds(15));
+  EXPECT_EQ(charged_beside(1, 2), core::Duration{});
 }
 
 }  // namespace
