@@ -12,20 +12,17 @@ namespace {
 
 constexpr core::Duration kWindow = std::chrono::milliseconds(100);
 
-core::Duration own_cpu_time() {
+core::Duration cpu_time(clockid_t clock) {
   timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  return ::clock_gettime(clock, &time) == 0
+             ? std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)
+             : core::Duration{};
 }
 
-core::Duration cpu_time_of(pid_t tid) {
-  // linux/posix-timers_types.h: the clock of a thread, as the scheduler counts.
+/// linux/posix-timers_types.h: a thread's, as the scheduler counts.
+clockid_t clock_of(pid_t tid) {
   constexpr clockid_t kPerThreadSched = 6;
-  timespec time{};
-  if (tid == 0 || ::clock_gettime((~tid << 3) | kPerThreadSched, &time) != 0) {
-    return {};
-  }
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  return (~tid << 3) | kPerThreadSched;
 }
 
 }  // namespace
@@ -72,10 +69,10 @@ void TickPlan::account(core::TimePoint now, const ThreadScan::Seen& seen, int cp
     return;
   }
   // If the target could use every CPU, what we compute between its stops is taken from it, too.
-  const core::Duration own = own_cpu_time();
+  const core::Duration own = cpu_time(CLOCK_PROCESS_CPUTIME_ID);
   const double used = static_cast<double>((own - own_cpu_at_window_).count()) /
                       (static_cast<double>((now - window_start_).count()) * cpus);
-  const core::Duration in_stops = cpu_time_of(server_);
+  const core::Duration in_stops = server_ != 0 ? cpu_time(clock_of(server_)) : core::Duration{};
   const bool takes = running_ > cpus - 0.5;
   own_share_ = takes ? used : 0;
   if (takes && server_ != 0) {
