@@ -215,10 +215,12 @@ TEST(JobControl, lets_an_interrupted_target_decide) {
 
 TEST(JobControl, detaches_at_the_second_interrupt) {
   const TempDir directory;
-  Running profiler(superprofiler(directory, {}, {target("signal_ways"), "deaf"}));
+  Running profiler(superprofiler(directory, {"-v"}, {target("signal_ways"), "deaf"}));
   ASSERT_TRUE(profiler.says("ready\n"));
   const pid_t launched = launched_by(profiler.pid());
   profiler.signal_group(SIGINT);
+  // Two that are pending at once are one.
+  ASSERT_TRUE(profiler.reports("once more detaches")) << profiler.err();
   ASSERT_TRUE(moves(launched));
   profiler.signal_group(SIGINT);
   const Outcome outcome = profiler.wait();
