@@ -87,5 +87,21 @@ TEST(Copies, leave_the_flags_that_a_function_returns) {
   }
 }
 
+TEST(Copies, that_cannot_be_made_are_told_with_the_reason) {
+  if (arch::Native::kName != "x86_64") {
+    GTEST_SKIP() << "the instructions are x86-64's";
+  }
+  const TempDir directory;
+  const auto run = profile(directory, {"-a"}, {target("not_copied"), "3000"});
+  EXPECT_EQ(run.outcome.out, "3000\n") << run.outcome.text();
+  for (const char* function : {"has_gs", "has_transaction", "has_neither"}) {
+    EXPECT_EQ(calls_of(run.files, function), "3000 exact") << function;
+  }
+  const auto refused = run.files.run().at("probes").at("copies").at("refused");
+  EXPECT_EQ(refused.value("uses the counter segment", 0), 1) << refused;
+  EXPECT_EQ(refused.value("an instruction that cannot be moved", 0), 1) << refused;
+  EXPECT_NE(run.outcome.err.find("not copied:"), std::string::npos) << run.outcome.err;
+}
+
 }  // namespace
 }  // namespace sp::end_to_end

@@ -18,24 +18,11 @@ import tempfile
 import threading
 import time
 
+from processes import await_end, changed_bytes
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUERY = ("with recursive n(i, s) as (select 1, 7 union all select i + 1, (s * 31 + i) % 65521 from n where i < 400000) "
          "select count(*), sum(s), max(s) from n;")
-
-
-def code_differs(pid):
-    """How many bytes of the program's code are not its file's."""
-    exe = os.readlink(f"/proc/{pid}/exe")
-    differ = 0
-    with open(f"/proc/{pid}/mem", "rb", 0) as memory, open(exe, "rb") as file:
-        for line in open(f"/proc/{pid}/maps"):
-            words = line.split()
-            if len(words) > 5 and words[5] == exe and "x" in words[1]:
-                begin, end = (int(word, 16) for word in words[0].split("-"))
-                memory.seek(begin)
-                file.seek(int(words[2], 16))
-                differ += sum(a != b for a, b in zip(memory.read(end - begin), file.read(end - begin)))
-    return differ
 
 
 def field(pid, name):
@@ -49,7 +36,7 @@ def await_clean(pid, seconds=5):
     """What is wrong with the program, which we have left."""
     deadline = time.monotonic() + seconds
     while True:
-        differ = code_differs(pid)
+        differ = changed_bytes(pid)
         wrong = [f"{differ} bytes of its code differ"] if differ else []
         wrong += ["it is traced"] if field(pid, "TracerPid") != "0" else []
         wrong += [f"state {field(pid, 'State')}"] if field(pid, "State") in "Tt" else []
@@ -156,26 +143,13 @@ def kill_sqlite(superprofiler, directory, rounds):
         time.sleep(random.uniform(0, 0.6))
         profiler.kill()
         profiler.wait()
-        deadline = time.monotonic() + 60
-        while session_is_there(profiler.pid) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        left = await_end(profiler.pid, 60)
         said = pathlib.Path(f"{directory}/answer").read_bytes()
         if said != expected and said != b"":  # b"": killed before there was a target
             failures.append(f"round {number}: {said!r}")
-        if session_is_there(profiler.pid):
+        if left:
             failures.append(f"round {number}: it hangs")
     return failures
-
-
-def session_is_there(session):
-    for entry in os.listdir("/proc"):
-        try:
-            fields = open(f"/proc/{entry}/stat").read().rpartition(")")[2].split() if entry.isdigit() else []
-        except OSError:
-            continue
-        if fields and int(fields[3]) == session and fields[0] not in "ZX":
-            return True
-    return False
 
 
 def main():

@@ -14,7 +14,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+
+from processes import await_end
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODES = {"default": [], "-n": ["-n"], "-a": ["-a"], "--single": ["--single"], "--trace": ["--trace"],
@@ -25,26 +26,6 @@ PROGRAMS = {
     "ways": (["./kill_ways", "150"], "right: 8 of 8 children, sums 9600 and 9600"),
     "shell": (["dash", "-c", SHELL], "\n".join(str(len(str(i)) + 1) for i in range(1, 26))),
 }
-
-
-def tasks_of(session):
-    for entry in os.listdir("/proc"):
-        try:
-            fields = open(f"/proc/{entry}/stat").read().rpartition(")")[2].split() if entry.isdigit() else []
-        except OSError:
-            continue
-        if fields and int(fields[3]) == session and fields[0] not in "ZX":
-            yield int(entry)
-
-
-def await_end(session, seconds):
-    """The processes that are left then."""
-    deadline = time.monotonic() + seconds
-    while left := list(tasks_of(session)):
-        if time.monotonic() > deadline:
-            break
-        time.sleep(0.005)
-    return left
 
 
 class Kills:

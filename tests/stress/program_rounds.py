@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from processes import changed_bytes, end_session, processes_in
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODES = ([], ["-a"], ["-n"], ["--single"])
 SHELL = "i=0; while [ $i -lt 12 ]; do echo $i | cat | wc -c >/dev/null; /bin/true; i=$((i + 1)); done; echo $i"
@@ -58,47 +60,6 @@ PROGRAMS = {
 }
 
 
-def tasks_of(session):
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            fields = open(f"/proc/{entry}/stat").read().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session and fields[0] not in "ZX":
-            yield int(entry), fields[0]
-
-
-def changed_bytes(pid):
-    """Of the code that the process has mapped from files."""
-    changed = 0
-    try:
-        maps = open(f"/proc/{pid}/maps").read().splitlines()
-        with open(f"/proc/{pid}/mem", "rb") as memory:
-            for words in (line.split() for line in maps):
-                if len(words) > 5 and "x" in words[1] and words[5].startswith("/"):
-                    begin, end = (int(word, 16) for word in words[0].split("-"))
-                    memory.seek(begin)
-                    now = memory.read(end - begin)
-                    with open(words[5], "rb") as file:
-                        file.seek(int(words[2], 16))
-                        was = file.read(end - begin)
-                    changed += sum(a != b for a, b in zip(now, was)) if now[:len(was)] != was else 0
-    except OSError:
-        return 0  # it has ended or is in an exec
-    return changed
-
-
-def await_true(seconds, condition):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def round_of(number, superprofiler, directory):
     kind = list(PROGRAMS)[number % 3]
     mode = MODES[number // 3 % 4]
@@ -123,7 +84,7 @@ def round_of(number, superprofiler, directory):
         profiler.send_signal(signal.SIGKILL if end == "killed" else signal.SIGTERM)
         profiler.wait()
         time.sleep(0.1)  # for the guardian
-        for pid, _ in tasks_of(session):
+        for pid in processes_in(session):
             if open_changed := changed_bytes(pid):
                 time.sleep(1)  # a child that was just forked goes on by itself, from its journal
                 open_changed = changed_bytes(pid)
@@ -132,11 +93,9 @@ def round_of(number, superprofiler, directory):
     try:
         status = target.wait(120 if not mode or mode == ["-n"] else 1200)  # counting takes long
     except subprocess.TimeoutExpired:
-        complaints.append("it hangs: " + str(list(tasks_of(session))))
-    if not await_true(60, lambda: not list(tasks_of(session))):
-        complaints.append("left: " + str(list(tasks_of(session))))
-        for pid, _ in tasks_of(session):
-            os.kill(pid, signal.SIGKILL)
+        complaints.append("it hangs: " + str(processes_in(session)))
+    if left := end_session(session, 60):
+        complaints.append(f"left: {left}")
     profiler.wait(60)
     output.seek(0)
     said = output.read().strip()

@@ -30,7 +30,8 @@ import tempfile
 import time
 
 import small_programs
-from stressors import DEFAULT_MODES, MODES, ROOT, end_session, finish, processes_in
+from processes import end_session, processes_in
+from stressors import DEFAULT_MODES, MODES, ROOT, finish
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
 

@@ -10,11 +10,12 @@ machine what is late has to be run again alone."""
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+
+from processes import end_session
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEFAULT_MODES = {"default": [], "-a": ["-a"], "-n": ["-n"], "--single": ["--single"]}
@@ -26,33 +27,6 @@ LEFT_OUT = {"cpu-online", "reboot", "watchdog", "smi", "sysinval", "rtc", "clock
 def stressors():
     text = subprocess.run(["stress-ng", "--stressors"], capture_output=True, text=True).stdout
     return [name for name in text.split() if name not in LEFT_OUT]
-
-
-def processes_in(session):
-    left = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                fields = open(f"/proc/{entry}/stat").read().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[3]) == session and fields[0] != "Z":
-                left.append(int(entry))
-    return left
-
-
-def end_session(session, patience):
-    deadline = time.monotonic() + patience
-    left = processes_in(session)
-    while left and time.monotonic() < deadline:
-        time.sleep(0.05)
-        left = processes_in(session)
-    for pid in left:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-    return left
 
 
 def start(command, directory):
