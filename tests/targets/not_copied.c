@@ -1,5 +1,5 @@
-// Two functions that cannot run from a copy, for an instruction each that is never executed, and one
-// that can. Argument: how often each is called.
+// Two functions that cannot run from a copy, for an instruction each that is never executed, and
+// one that can. Argument: how often each is called.
 #include <stdio.h>
 #include <stdlib.h>
 
