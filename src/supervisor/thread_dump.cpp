@@ -134,7 +134,7 @@ void Dumper::stop_and_copy() {
     }
     held_ = world->threads().size();
     for (const auto& [tid, call] : world->sleepers()) {
-      if (has_time()) {
+      if (held_ == 0 || has_time()) {
         copy_sleeper(tid, call);
       }
     }

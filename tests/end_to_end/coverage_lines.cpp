@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -118,8 +119,9 @@ TEST(CoverageLines, is_read_by_lcov_and_by_a_validating_parser) {
   ASSERT_EQ(run_of.outcome.exit_status(), 0) << run_of.outcome.text();
   EXPECT_NE(read_file(directory / "run/coverage.info").find("SF:/elsewhere/tests/targets/cover"),
             std::string::npos);
-  EXPECT_NE(run_of.outcome.text().find("source files of the report are not here (1 of "),
-            std::string::npos)
+  // Headers of the compiler may be here or not.
+  EXPECT_TRUE(std::regex_search(run_of.outcome.text(),
+                                std::regex("source files of the report are not here \\([0-9]+ of ")))
       << run_of.outcome.text();
   if (has_program("lcov")) {
     const Outcome summary = run(
@@ -170,6 +172,9 @@ TEST(CoverageLines, is_converted_shown_and_merged) {
 }
 
 TEST(CoverageLines, are_not_written_where_there_are_none) {
+  if (!has_program("strip")) {
+    GTEST_SKIP() << "no strip here";
+  }
   const TempDir directory;
   const std::string program = directory / "program";
   ASSERT_EQ(run({"strip", "-o", program, target("known_counts")}).exit_status(), 0);
@@ -209,6 +214,9 @@ std::set<int> numbers_in(const std::string& lcov, const std::string& file) {
 }
 
 TEST(CoverageLines, are_the_same_whatever_ran_and_however_it_was_seen) {
+  if (!has_program("c++")) {
+    GTEST_SKIP() << "no compiler here";
+  }
   const TempDir directory;
   const std::string name = "covered_ways.cpp";
   const std::string program = directory / "program";

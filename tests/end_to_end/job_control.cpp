@@ -197,8 +197,9 @@ TEST(JobControl, takes_samples_of_threads_that_were_stopped_and_continued) {
     }
   }
   EXPECT_EQ(samples.size(), 2U) << script.text();
+  const int least = patience_factor() > 1 ? 5 : 20;  // a slow machine takes fewer
   for (const auto& [thread, count] : samples) {
-    EXPECT_GT(count, 20) << thread;
+    EXPECT_GT(count, least) << thread;
   }
 }
 

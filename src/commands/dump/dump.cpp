@@ -138,7 +138,12 @@ int Dumping::print() {
   dump.pid = pid_;
   dump.command = command_;
   if (stacks_.empty()) {
-    core::log_error("process {} ended before its stacks could be read", pid_);
+    const auto stat = supervisor::read_stat(pid_);
+    if (stat && stat->state != 'Z' && stat->state != 'X') {
+      core::log_error("no stack of process {} could be copied in time; try again", pid_);
+    } else {
+      core::log_error("process {} ended before its stacks could be read", pid_);
+    }
     return kFailure;
   }
   ::signal(SIGPIPE, SIG_DFL);  // a reader that has seen enough is no error
