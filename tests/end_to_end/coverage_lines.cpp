@@ -120,8 +120,8 @@ TEST(CoverageLines, is_read_by_lcov_and_by_a_validating_parser) {
   EXPECT_NE(read_file(directory / "run/coverage.info").find("SF:/elsewhere/tests/targets/cover"),
             std::string::npos);
   // Headers of the compiler may be here or not.
-  EXPECT_TRUE(std::regex_search(run_of.outcome.text(),
-                                std::regex("source files of the report are not here \\([0-9]+ of ")))
+  EXPECT_TRUE(std::regex_search(
+      run_of.outcome.text(), std::regex("source files of the report are not here \\([0-9]+ of ")))
       << run_of.outcome.text();
   if (has_program("lcov")) {
     const Outcome summary = run(

@@ -56,11 +56,18 @@ class Server {
   std::string port_;
 };
 
-bool cannot_run() { return !has_program("python3"); }
+bool can_push() {
+  const TempDir directory;
+  const Outcome tried =
+      run({SP_PROGRAM, "-n", "-o", directory.path(), "--push", "http://127.0.0.1:1", "--", "true"});
+  return tried.err.find("built without libcurl") == std::string::npos;
+}
+
+bool cannot_run() { return !has_program("python3") || !can_push(); }
 
 TEST(Push, sums_are_those_of_the_run) {
   if (cannot_run()) {
-    GTEST_SKIP() << "needs python3";
+    GTEST_SKIP() << "needs python3 and libcurl";
   }
   const Server server;
   const TempDir directory;
@@ -92,7 +99,7 @@ TEST(Push, sums_are_those_of_the_run) {
 
 TEST(Push, loses_nothing_to_a_server_that_refuses_at_first) {
   if (cannot_run()) {
-    GTEST_SKIP() << "needs python3";
+    GTEST_SKIP() << "needs python3 and libcurl";
   }
   const Server server(1);
   const TempDir directory;
@@ -107,6 +114,9 @@ TEST(Push, loses_nothing_to_a_server_that_refuses_at_first) {
 }
 
 TEST(Push, goes_on_where_nobody_listens) {
+  if (!can_push()) {
+    GTEST_SKIP() << "needs libcurl";
+  }
   const TempDir directory;
   const auto run = profile(directory, {"-n", "--push", "http://127.0.0.1:1"}, busy("200"));
   EXPECT_EQ(run.outcome.exit_status(), 0) << run.outcome.text();
