@@ -156,7 +156,8 @@ class OnTerminal {
   void read() {
     pollfd ready{ours_, POLLIN, 0};
     std::array<char, 4096> buffer{};
-    while (::poll(&ready, 1, 20) > 0 && (ready.revents & POLLIN) != 0) {
+    // On a slow machine there may always be more.
+    for (int i = 0; i < 16 && ::poll(&ready, 1, 20) > 0 && (ready.revents & POLLIN) != 0; ++i) {
       const ssize_t got = ::read(ours_, buffer.data(), buffer.size());
       if (got <= 0) {
         return;
