@@ -33,10 +33,13 @@ std::optional<std::uint64_t> read_sleeps(pid_t tid) {
 }  // namespace
 
 void InterruptedCall::look(pid_t tid) {
-  known_.reset();
   if constexpr (Native::kInterruptedCallIsGuessed) {
     const auto sleeps = read_sleeps(tid);
     const auto call = read_syscall(tid);
+    if (known_ && !known_->sleeps) {
+      known_.reset();
+    }
+    // If it does not sleep it may be in the stop for which we have looked before.
     if (sleeps && call && call->number >= 0) {
       known_ = Known{{ptrace::SyscallStop::Side::entry, static_cast<std::uint64_t>(call->number),
                       call->arguments, 0},

@@ -17,7 +17,8 @@ namespace sp::supervisor {
 /// known in advance. Elsewhere nothing is remembered.
 class InterruptedCall {
  public:
-  /// The thread is about to be interrupted: remembers the call that it sleeps in.
+  /// The thread is about to be interrupted, perhaps again before the stop: remembers the call that
+  /// it sleeps in.
   void look(pid_t tid);
   /// The thread is in a stop at a call's entry or exit.
   void note_call(pid_t tid);
