@@ -52,6 +52,8 @@ def changed_bytes(pid):
                         file.seek(int(words[2], 16))
                         was = file.read(end - begin)
                     changed += sum(a != b for a, b in zip(now, was)) if now[:len(was)] != was else 0
+    except PermissionError:
+        raise  # else nothing would ever be found
     except OSError:
         return 0  # it has ended or is in an exec
     return changed
